@@ -1,0 +1,10 @@
+// What every binding file shares: nanobind, its array types and the list of bind_* functions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+namespace nb = nanobind;
+using namespace nanobind::literals;
+
+void bind_random(nb::module_& m);

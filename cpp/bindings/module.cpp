@@ -1,0 +1,7 @@
+// The extension module ramify._core: one bind_* function per file of this folder.
+#include "bindings.hpp"
+
+NB_MODULE(_core, m) {
+  m.doc() = "Kernels of Ramify. They take arrays, integers and seeds; checking is done in Python.";
+  bind_random(m);
+}

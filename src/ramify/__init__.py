@@ -1,0 +1,58 @@
+"""Which features matter, and what can be predicted, when the target branches.
+
+The steps of the flow are modules: `ramify.datasets`, `ramify.ensemble`, `ramify.ranking`, `ramify.selection`,
+`ramify.chains`, `ramify.metrics`, `ramify.compare`, `ramify.study`, `ramify.plots`, `ramify.report`. The common names
+are here as well. Nothing heavy is imported before it is used.
+"""
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+try:
+    __version__ = version("ramify")
+except PackageNotFoundError:
+    __version__ = "0.1.0"
+
+_MODULES = (
+    "chains",
+    "compare",
+    "datasets",
+    "ensemble",
+    "metrics",
+    "plots",
+    "ranking",
+    "report",
+    "selection",
+    "study",
+)
+_NAMES = {
+    "Hierarchy": "ramify.hierarchy",
+    "Dataset": "ramify.datasets",
+    "read": "ramify.datasets",
+    "ForestClassifier": "ramify.ensemble",
+    "ForestRegressor": "ramify.ensemble",
+    "LabelRankingForest": "ramify.ensemble",
+    "FeatureRanking": "ramify.ranking",
+    "ForestRanker": "ramify.ranking",
+    "ReliefRanker": "ramify.ranking",
+    "SelectTop": "ramify.selection",
+    "Study": "ramify.study",
+    "write_report": "ramify.report",
+    "save": "ramify.models",
+    "load": "ramify.models",
+}
+
+__all__ = ["__version__", *_MODULES, *_NAMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"ramify.{name}")
+    raise AttributeError(f"module 'ramify' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

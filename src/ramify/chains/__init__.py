@@ -1,0 +1,3 @@
+"""Classifier chains and their relatives for label sets."""
+
+__all__: list[str] = []

@@ -1,0 +1,90 @@
+"""The command `ramify`: a group whose commands are imported only when they are called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+COMMANDS = {
+    "demo": "Generate data with a known truth, run the whole flow on it and write a report.",
+    "info": "Describe data files: rows, features, labels, hierarchy.",
+    "fit": "Learn a model from a data file and save it.",
+    "predict": "Predict with a saved model.",
+    "rank": "Rank features: which matter, and for which labels.",
+    "select": "Select features that form a hierarchy, per row or overall.",
+    "study": "Run, resume and compare methods over data sets.",
+}
+
+
+class LazyGroup(click.Group):
+    """Commands listed by name and help, imported when called, so that `ramify --help` is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names of the commands, in the order of the flow."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command's module and return the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"ramify.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001
+    if value:
+        import ramify
+
+        click.echo(f"ramify {ramify.__version__}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show version."
+)
+def ramify() -> None:
+    """Which features matter, and what can be predicted, when the target branches.
+
+    Every command reads any format of the field by file name (ARFF, Mulan ARFF + XML, CSV, Parquet, rankings), plain or
+    compressed, and takes --help.
+    """
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line: errors are one line with the next step, `--debug` shows the traceback."""
+    arguments = sys.argv[1:] if args is None else args
+    debug = "--debug" in arguments
+    try:
+        code: Any = ramify.main(args=arguments, prog_name="ramify", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        if debug:
+            raise
+        click.secho("Error: ", fg="red", bold=True, err=True, nl=False)
+        click.echo(_one_line(error), err=True)
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _one_line(error: BaseException) -> str:
+    """Message of an error without line breaks or terminal control characters."""
+    text = str(error) or type(error).__name__
+    return "".join(c if c.isprintable() else " " for c in text)

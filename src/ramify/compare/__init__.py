@@ -1,0 +1,1 @@
+"""Sound statistics for comparing methods over data sets."""

@@ -1,0 +1,155 @@
+"""Dataset: what every reader and generator returns and every later step takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ramify.hierarchy import Hierarchy
+
+Target = Literal["classes", "labels", "hierarchy", "numbers", "rankings"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Features, target and everything known about them.
+
+    Parameters
+    ----------
+    X : ndarray or CSC of shape (n_samples, n_features)
+        Features. A nominal column holds the code of its value in `categories`; NaN is missing.
+    y : ndarray or CSR, optional
+        Classes (n,), label sets (n, L) as 0/1 CSR (closed under ancestors where there is a hierarchy), numbers (n,) or
+        (n, T), or rankings (n, L) of ranks: 1 best, equal = tie, NaN = unranked.
+    target : {"classes", "labels", "hierarchy", "numbers", "rankings"}, optional
+        Kind of `y`.
+    feature_names : tuple of str
+        One name per column, not necessarily unique; features are identified by position.
+    categories : tuple
+        Per feature, None for a numeric one or the tuple of values of a nominal one.
+    label_names : tuple of str
+        Names of the columns of `y` (of the classes, for classes).
+    hierarchy, feature_hierarchy : Hierarchy, optional
+        Order of the labels (columns of `y` follow `hierarchy.names`) and of the features.
+    sample_weight : ndarray, optional
+        One weight per row.
+    ids : ndarray, optional
+        Identifier of each row.
+    truth : ndarray or CSR of shape (n_features, n_labels), optional
+        Which features drive which label, where it was planted.
+    parts : dict, optional
+        Rows of each part ("train", "valid", "test") of a set read from several files.
+    source : str
+        Where the data came from.
+    sha256 : str
+        Hash of the bytes that were read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.datasets import Dataset
+    >>> data = Dataset(np.eye(3), y=np.array([0, 1, 1]), target="classes", label_names=("no", "yes"))
+    >>> data.n_samples, data.n_features, data.feature_names
+    (3, 3, ('x0', 'x1', 'x2'))
+    """
+
+    X: Any
+    y: Any = None
+    target: Target | None = None
+    feature_names: tuple[str, ...] = ()
+    categories: tuple[tuple[str, ...] | None, ...] = ()
+    label_names: tuple[str, ...] = ()
+    hierarchy: Hierarchy | None = None
+    feature_hierarchy: Hierarchy | None = None
+    sample_weight: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    truth: Any = None
+    parts: dict[str, np.ndarray] = field(default_factory=dict)
+    source: str = ""
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        n_features = self.X.shape[1]
+        if not self.feature_names:
+            object.__setattr__(self, "feature_names", tuple(f"x{j}" for j in range(n_features)))
+        if not self.categories:
+            object.__setattr__(self, "categories", (None,) * n_features)
+        for name in ("feature_names", "categories"):
+            if len(getattr(self, name)) != n_features:
+                raise ValueError(f"{name} has {len(getattr(self, name))} entries for {n_features} features.")
+        if self.y is not None and self.y.shape[0] != self.X.shape[0]:
+            raise ValueError(f"X has {self.X.shape[0]} rows and y has {self.y.shape[0]}; they must agree.")
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of feature columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, classes or target columns."""
+        return len(self.label_names)
+
+    @property
+    def categorical_features(self) -> np.ndarray:
+        """Mask of the nominal features, as every estimator's `categorical_features` takes it."""
+        return np.array([values is not None for values in self.categories], dtype=bool)
+
+    def part(self, *names: str) -> Dataset:
+        """Rows of the named parts, in their order, as a data set of their own.
+
+        Parameters
+        ----------
+        *names : str
+            "train", "valid", "test" or whatever `parts` holds; several are joined.
+        """
+        unknown = [name for name in names if name not in self.parts]
+        if unknown:
+            raise ValueError(f"There is no part {unknown[0]!r}; this data set has {sorted(self.parts) or 'no parts'}.")
+        return self.rows(np.concatenate([self.parts[name] for name in names]))
+
+    def rows(self, index: np.ndarray) -> Dataset:
+        """The chosen rows as a data set of their own, without parts."""
+        X = self.X[index] if not sparse.issparse(self.X) else sparse.csc_array(sparse.csr_array(self.X)[index])
+        return replace(
+            self,
+            X=X,
+            y=None if self.y is None else self.y[index],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[index],
+            ids=None if self.ids is None else self.ids[index],
+            parts={},
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Features as a pandas frame; nominal ones have a category dtype, sparse ones a sparse dtype."""
+        import pandas as pd
+
+        if sparse.issparse(self.X) and not self.categorical_features.any():
+            return pd.DataFrame.sparse.from_spmatrix(sparse.csc_matrix(self.X), columns=list(self.feature_names))
+        dense = self.X.toarray() if sparse.issparse(self.X) else self.X
+        columns = []
+        for j, values in enumerate(self.categories):
+            if values is None:
+                columns.append(pd.Series(dense[:, j]))
+            else:
+                codes = np.where(np.isnan(dense[:, j]), -1, dense[:, j]).astype(int)
+                columns.append(pd.Series(pd.Categorical.from_codes(codes, categories=list(values))))
+        frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(self.n_samples))
+        frame.columns = list(self.feature_names)
+        return frame
+
+    def __repr__(self) -> str:
+        kind = f", target={self.target!r}, {self.n_labels} labels" if self.target else ""
+        storage = "sparse" if sparse.issparse(self.X) else "dense"
+        return f"Dataset({self.n_samples} rows, {self.n_features} {storage} features{kind})"

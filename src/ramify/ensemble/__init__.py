@@ -1,0 +1,3 @@
+"""Tree ensembles for every kind of target."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Results as matplotlib figures."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Feature rankings, where they come from and whether they are good."""
+
+__all__: list[str] = []

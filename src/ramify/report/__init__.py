@@ -1,0 +1,3 @@
+"""Results as one self-contained HTML page."""
+
+__all__: list[str] = []

@@ -1,0 +1,1 @@
+"""Targets as vectors: classes, label sets, hierarchies, numbers and rankings."""

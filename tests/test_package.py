@@ -1,0 +1,29 @@
+import subprocess
+import sys
+
+import pytest
+
+import ramify
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_import_loads_nothing_heavy():
+    loaded = run("import sys, ramify; print([m for m in ('sklearn', 'pandas', 'scipy', 'numpy') if m in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
+def test_help_loads_neither_scikit_learn_nor_pandas():
+    code = (
+        "import sys\nfrom ramify.cli.main import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('sklearn', 'pandas', 'scipy', 'matplotlib') if m in sys.modules])"
+    )
+    assert run(code).strip().endswith("[]")
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        ramify.nonsense  # noqa: B018
