@@ -1,6 +1,7 @@
 """Data sets: one `Dataset` class, readers and writers of the field's files, generators with planted truth."""
 
 from ramify.datasets.dataset import Dataset
+from ramify.datasets.hierarchical import make_hierarchical
 from ramify.datasets.multilabel import make_multilabel
 
-__all__ = ["Dataset", "make_multilabel"]
+__all__ = ["Dataset", "make_hierarchical", "make_multilabel"]
