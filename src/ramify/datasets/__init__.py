@@ -2,6 +2,7 @@
 
 from ramify.datasets.dataset import Dataset
 from ramify.datasets.hierarchical import make_hierarchical
+from ramify.datasets.label_ranking import make_label_ranking
 from ramify.datasets.multilabel import make_multilabel
 
-__all__ = ["Dataset", "make_hierarchical", "make_multilabel"]
+__all__ = ["Dataset", "make_hierarchical", "make_label_ranking", "make_multilabel"]

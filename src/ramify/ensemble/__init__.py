@@ -1,3 +1,5 @@
 """Tree ensembles for every kind of target."""
 
-__all__: list[str] = []
+from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
+
+__all__ = ["AverageLabelRanker", "NeighborsLabelRanker", "PairwiseLabelRanker"]

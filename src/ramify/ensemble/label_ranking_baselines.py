@@ -1,0 +1,283 @@
+"""Label rankers to measure a forest against: neighbours, pairwise comparison and the constant average ranking."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from ramify.ensemble.label_ranking_aggregation import consensus
+from ramify.metrics.rankings import kendall_tau
+from ramify.parameters import check_integer, check_option
+from ramify.targets.rankings import (
+    break_ties,
+    check_rankings,
+    label_pairs,
+    mean_preferences,
+    pair_signs,
+    ranking_names,
+)
+
+__all__ = ["AverageLabelRanker", "LabelRankerMixin", "NeighborsLabelRanker", "PairwiseLabelRanker", "preference_matrix"]
+
+AGGREGATES = ("borda", "mallows")
+
+
+class LabelRankerMixin:
+    """What all label rankers share: checked rankings, ``predict`` with or without ties and ``score`` by tau-b."""
+
+    label_names_: list[str]
+    n_outputs_: int
+
+    def predict(self, X: Any, *, ties: Literal["keep", "break"] = "keep") -> NDArray[np.float64]:
+        """Return the predicted ranking of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to rank labels for.
+        ties : {"keep", "break"}
+            Tied labels share their mean rank, or are put in label order.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Ranks, 1 is best.
+        """
+        check_option(self, "ties", ties, ("keep", "break"))
+        rankings = self._predict_rankings(X)
+        return break_ties(rankings) if ties == "break" else rankings
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the mean Kendall tau-b between the rankings ``y`` and the predicted ones."""
+        return float(kendall_tau(y, self.predict(X)))
+
+    @abstractmethod
+    def _predict_rankings(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted rankings, ties kept."""
+
+    def _check_rankings(self, X: Any, y: Any) -> NDArray[np.float64]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: pass a matrix of ranks."
+            )
+        ranks = check_rankings(y)
+        check_consistent_length(X, ranks)
+        self.n_outputs_ = ranks.shape[1]
+        self.label_names_ = ranking_names(y, self.n_outputs_)
+        return ranks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
+
+
+class AverageLabelRanker(LabelRankerMixin, BaseEstimator):
+    """Predicts the average ranking of the training data for every row.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_labels,)
+        The average ranking.
+    preferences_ : ndarray of shape (n_pairs,)
+        Mean sign of each label pair.
+    label_names_ : list of str
+        Names of the labels.
+
+    References
+    ----------
+    .. [1] P. B. Brazdil, C. Soares, J. P. da Costa, "Ranking learning algorithms", Machine Learning 50, 2003.
+
+    Examples
+    --------
+    >>> from ramify.ensemble import AverageLabelRanker
+    >>> AverageLabelRanker().fit([[0], [1]], [[1, 3, 2, 4], [2, 1, 4, 3]]).predict([[5]])
+    array([[1., 2., 3., 4.]])
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Average the rankings ``y``; the features only give the number of rows."""
+        X = validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True)
+        ranks = self._check_rankings(X, y)
+        self.preferences_ = mean_preferences(ranks)
+        self.ranking_ = consensus(self.preferences_[None], self.n_outputs_, aggregate="borda")[0]
+        return self
+
+    def predict_preferences(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability that label a is preferred to label b, of shape (n_samples, n_labels, n_labels)."""
+        n_rows = self._n_rows(X)
+        return preference_matrix(np.tile(self.preferences_, (n_rows, 1)), self.n_outputs_)
+
+    def _predict_rankings(self, X: Any) -> NDArray[np.float64]:
+        n_rows = self._n_rows(X)
+        return np.tile(self.ranking_, (n_rows, 1))
+
+    def _n_rows(self, X: Any) -> int:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True, reset=False)
+        return int(X.shape[0])
+
+
+class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
+    """Ranks labels by the consensus of the nearest training rankings.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        How many neighbours (Euclidean distance) are asked; all training rows if there are fewer.
+    aggregate : {"borda", "mallows"}
+        Average ranking, or the centre of a Mallows model fitted to the neighbours.
+    n_jobs : int, optional
+        Threads of the neighbour search.
+
+    Attributes
+    ----------
+    label_names_ : list of str
+        Names of the labels.
+
+    Notes
+    -----
+    Incomplete rankings are compared pair by pair: each label pair is averaged over the neighbours that compare it,
+    instead of the expectation-maximisation steps of [1]_. Distances are taken as they come: scale the features first.
+
+    References
+    ----------
+    .. [1] W. Cheng, J. Huhn, E. Hullermeier, "Decision Tree and Instance-Based Learning for Label Ranking", ICML, 2009.
+
+    Examples
+    --------
+    >>> from ramify.ensemble import NeighborsLabelRanker
+    >>> model = NeighborsLabelRanker(n_neighbors=1).fit([[0.0], [1.0]], [[1, 2, 3], [3, 2, 1]])
+    >>> model.predict([[0.9]])
+    array([[3., 2., 1.]])
+    """
+
+    def __init__(self, n_neighbors: int = 10, *, aggregate: str = "borda", n_jobs: int | None = None) -> None:
+        self.n_neighbors = n_neighbors
+        self.aggregate = aggregate
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Store the training rows in a search structure and their rankings as signs."""
+        n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
+        check_option(self, "aggregate", self.aggregate, AGGREGATES)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
+        ranks = self._check_rankings(X, y)
+        self._signs = pair_signs(ranks)
+        first, second = label_pairs(self.n_outputs_)
+        self._compared = ~np.isnan(ranks[:, first] + ranks[:, second])
+        self._search = NearestNeighbors(n_neighbors=min(n_neighbors, X.shape[0]), n_jobs=self.n_jobs).fit(X)
+        return self
+
+    def predict_preferences(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability that label a is preferred to label b, of shape (n_samples, n_labels, n_labels)."""
+        return preference_matrix(self._mean_signs(X), self.n_outputs_)
+
+    def _predict_rankings(self, X: Any) -> NDArray[np.float64]:
+        return consensus(self._mean_signs(X), self.n_outputs_, aggregate=self.aggregate)
+
+    def _mean_signs(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        neighbors = self._search.kneighbors(X, return_distance=False)
+        signs = np.zeros((X.shape[0], self._signs.shape[1]))
+        compared = np.zeros(signs.shape)
+        for column in neighbors.T:
+            signs += self._signs[column]
+            compared += self._compared[column]
+        return np.divide(signs, compared, out=signs, where=compared > 0)
+
+
+class PairwiseLabelRanker(LabelRankerMixin, BaseEstimator):
+    """Ranking by pairwise comparison: one binary classifier per label pair, labels ranked by their summed votes.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Any scikit-learn classifier; its ``predict_proba`` is used where it has one. Logistic regression by default.
+
+    Attributes
+    ----------
+    estimators_ : list
+        One fitted classifier per label pair, or the constant vote (-1, 0 or 1) of a pair without both answers.
+    label_names_ : list of str
+        Names of the labels.
+
+    Notes
+    -----
+    An example that ties a pair or leaves one of its labels unranked is left out of that pair's classifier.
+
+    References
+    ----------
+    .. [1] E. Hullermeier, J. Furnkranz, W. Cheng, K. Brinker, "Label ranking by learning pairwise preferences",
+       Artificial Intelligence 172, 2008.
+
+    Examples
+    --------
+    >>> from ramify.ensemble import PairwiseLabelRanker
+    >>> model = PairwiseLabelRanker().fit([[-2.0], [-1.0], [1.0], [2.0]], [[1, 2], [1, 2], [2, 1], [2, 1]])
+    >>> model.predict([[3.0]])
+    array([[2., 1.]])
+    """
+
+    def __init__(self, estimator: Any = None) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit one classifier per pair of labels."""
+        estimator = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+        if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
+            raise TypeError(
+                "The 'estimator' parameter of PairwiseLabelRanker must be a classifier with fit and predict. "
+                f"Got {estimator!r} instead."
+            )
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan")
+        signs = pair_signs(self._check_rankings(X, y))
+        self.estimators_ = [_pair_classifier(estimator, X, sign) for sign in signs.T]
+        return self
+
+    def predict_preferences(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability that label a is preferred to label b, of shape (n_samples, n_labels, n_labels)."""
+        return preference_matrix(self._mean_signs(X), self.n_outputs_)
+
+    def _predict_rankings(self, X: Any) -> NDArray[np.float64]:
+        return consensus(self._mean_signs(X), self.n_outputs_, aggregate="borda")
+
+    def _mean_signs(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
+        return np.column_stack([_pair_votes(classifier, X) for classifier in self.estimators_])
+
+
+def preference_matrix(mean_signs: NDArray[np.floating], n_labels: int) -> NDArray[np.float64]:
+    """Return probabilities (n, a, b) that label a is preferred to label b from mean signs; a tie counts one half."""
+    first, second = label_pairs(n_labels)
+    matrix = np.full((len(mean_signs), n_labels, n_labels), 0.5)
+    matrix[:, first, second] = (1 + np.asarray(mean_signs)) / 2
+    matrix[:, second, first] = (1 - np.asarray(mean_signs)) / 2
+    return matrix
+
+
+def _pair_classifier(estimator: Any, X: Any, signs: NDArray[np.int8]) -> Any:
+    ordered = np.flatnonzero(signs)
+    answers = np.unique(signs[ordered])
+    if len(answers) < 2:
+        return int(answers[0]) if len(answers) else 0
+    return clone(estimator).fit(X[ordered], signs[ordered])
+
+
+def _pair_votes(classifier: Any, X: Any) -> NDArray[np.float64]:
+    if isinstance(classifier, int):
+        return np.full(X.shape[0], float(classifier))
+    if hasattr(classifier, "predict_proba"):
+        return classifier.predict_proba(X) @ classifier.classes_.astype(np.float64)
+    return classifier.predict(X).astype(np.float64)
