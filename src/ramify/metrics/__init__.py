@@ -1,5 +1,69 @@
 """How good are predictions: plain functions, one file per kind of target."""
 
+from ramify.metrics.confusion import (
+    confusion,
+    false_negative_rate,
+    false_positive_rate,
+    geometric_mean,
+    true_negative_rate,
+    true_positive_rate,
+)
+from ramify.metrics.curves import auprc, auroc, average_precision, gini
+from ramify.metrics.hierarchical import (
+    fmax,
+    hierarchical_f,
+    hierarchical_precision,
+    hierarchical_recall,
+    label_information,
+    smin,
+)
+from ramify.metrics.label_sets import (
+    f_score,
+    hamming,
+    harmonic_f,
+    jaccard,
+    label_set_measures,
+    precision,
+    recall,
+    subset_accuracy,
+)
+from ramify.metrics.numbers import r2, rmse, rrmse
 from ramify.metrics.rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
+from ramify.metrics.score import Score
+from ramify.metrics.tables import measure_table
 
-__all__ = ["kendall_tau", "spearman_footrule", "spearman_rho", "top_k_overlap"]
+__all__ = [
+    "Score",
+    "auprc",
+    "auroc",
+    "average_precision",
+    "confusion",
+    "f_score",
+    "false_negative_rate",
+    "false_positive_rate",
+    "fmax",
+    "geometric_mean",
+    "gini",
+    "hamming",
+    "harmonic_f",
+    "hierarchical_f",
+    "hierarchical_precision",
+    "hierarchical_recall",
+    "jaccard",
+    "kendall_tau",
+    "label_information",
+    "label_set_measures",
+    "measure_table",
+    "precision",
+    "r2",
+    "recall",
+    "rmse",
+    "rrmse",
+    "smin",
+    "spearman_footrule",
+    "spearman_rho",
+    "subset_accuracy",
+    "top_k_overlap",
+    "true_negative_rate",
+    "true_positive_rate",
+]

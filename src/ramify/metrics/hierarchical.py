@@ -1,0 +1,301 @@
+"""Measures of hierarchical label sets: Kiritchenko's precision, recall and F, and CAFA's Fmax and Smin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify.metrics.inputs import label_counts, label_pair, ratio, row_counts, zero_one_matrix
+from ramify.metrics.label_sets import f_score, precision, recall
+from ramify.metrics.score import Score
+
+if TYPE_CHECKING:
+    from ramify.hierarchy import Hierarchy
+
+_CAFA_THRESHOLDS = np.arange(1, 101) / 100
+
+
+def hierarchical_precision(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy,
+    average: Literal["micro", "samples"] = "micro",
+    exclude_universal: bool = False,
+) -> Score:
+    """Share of predicted labels and their ancestors that are true labels or ancestors of one.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
+        0/1 per label, columns in the order of ``hierarchy.names``; closed under ancestors here.
+    hierarchy : Hierarchy
+        Of the labels.
+    average : {"micro", "samples"}, default="micro"
+        Pooled as Kiritchenko defines it, or mean over rows.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has; Kiritchenko leaves out the root.
+
+    Returns
+    -------
+    Score
+
+    References
+    ----------
+    Kiritchenko, S., Matwin, S. and Famili, A. F. (2005). Functional annotation of genes using hierarchical text
+    categorization. BioLINK SIG.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import hierarchical_precision
+    >>> tree = Hierarchy.from_paths(["a", "a/b", "a/c"])
+    >>> hierarchical_precision([[0, 1, 0]], [[0, 0, 1]], hierarchy=tree)
+    0.5
+    """
+    return precision(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
+
+
+def hierarchical_recall(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy,
+    average: Literal["micro", "samples"] = "micro",
+    exclude_universal: bool = False,
+) -> Score:
+    """Share of true labels and their ancestors that were predicted, themselves or through a descendant.
+
+    Parameters and return value are those of :func:`hierarchical_precision`.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import hierarchical_recall
+    >>> tree = Hierarchy.from_paths(["a", "a/b", "a/c"])
+    >>> hierarchical_recall([[0, 1, 0]], [[1, 0, 0]], hierarchy=tree)
+    0.5
+    """
+    return recall(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
+
+
+def hierarchical_f(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy,
+    average: Literal["micro", "samples"] = "micro",
+    exclude_universal: bool = False,
+) -> Score:
+    """Harmonic mean of hierarchical precision and recall.
+
+    Parameters and return value are those of :func:`hierarchical_precision`.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import hierarchical_f
+    >>> tree = Hierarchy.from_paths(["a", "a/b", "a/c"])
+    >>> round(hierarchical_f([[0, 1, 0]], [[1, 0, 0]], hierarchy=tree), 4)
+    0.6667
+    """
+    return f_score(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
+
+
+def fmax(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    thresholds: Any = None,
+    exclude_universal: bool = False,
+) -> Score:
+    """CAFA's Fmax: the best F of mean precision and mean recall over all thresholds.
+
+    Precision at a threshold is the mean over the rows that predict something there, recall the mean over all rows.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        0/1 per label.
+    y_score : array-like or sparse matrix of the same shape
+        Scores in [0, 1].
+    hierarchy : Hierarchy or None, default=None
+        Closes ``y_true`` under ancestors first.
+    thresholds : array-like or None, default=None
+        Thresholds to try; None takes CAFA's 0.01, 0.02, ..., 1. A label is predicted where its score reaches one.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has, as CAFA leaves out the roots.
+
+    Returns
+    -------
+    Score
+        With the best ``threshold``. Rows without a true label are left out, and ``n_left_out`` counts them.
+
+    References
+    ----------
+    Radivojac, P. et al. (2013). A large-scale evaluation of computational protein function prediction. Nature Methods.
+
+    Examples
+    --------
+    >>> from ramify.metrics import fmax
+    >>> score = fmax([[1, 0], [1, 1]], [[0.9, 0.3], [0.8, 0.6]])
+    >>> score, score.threshold
+    (1.0, 0.31)
+    """
+    pair = label_pair(y_true, y_score, scores=True, hierarchy=hierarchy, exclude_universal=exclude_universal)
+    ones = np.ones(pair.truth.shape[1])
+    levels = _checked_thresholds(thresholds)
+    n_predicted, n_hit = _weights_reached(pair, levels, ones)
+    n_true = row_counts(pair.truth)
+    used = n_true > 0
+    if not used.any():
+        return Score(np.nan, n_left_out=n_true.size)
+    n_predicted, n_hit = n_predicted[used], n_hit[used]
+    row_precision = ratio(n_hit, n_predicted)
+    predicts = n_predicted > 0
+    mean_precision = ratio(np.where(predicts, row_precision, 0.0).sum(axis=0), predicts.sum(axis=0))
+    mean_recall = (n_hit / n_true[used, np.newaxis]).mean(axis=0)
+    values = np.nan_to_num(ratio(2 * mean_precision * mean_recall, mean_precision + mean_recall))
+    best = int(np.argmax(values))
+    return Score(values[best], n_left_out=int((~used).sum()), threshold=float(levels[best]))
+
+
+def smin(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    information: Any = None,
+    thresholds: Any = None,
+    exclude_universal: bool = False,
+) -> Score:
+    """CAFA's Smin: the smallest distance of (remaining uncertainty, misinformation) from zero over all thresholds.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        0/1 per label.
+    y_score : array-like or sparse matrix of the same shape
+        Scores in [0, 1].
+    hierarchy : Hierarchy or None, default=None
+        Closes ``y_true`` under ancestors first, and tells the parents that ``information`` is computed from.
+    information : array-like of shape (n_labels,) or None, default=None
+        Bits that each label adds to its parents; None computes them from ``y_true`` by :func:`label_information`.
+        Compute them from the training rows to compare models on different test rows.
+    thresholds : array-like or None, default=None
+        As for :func:`fmax`.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has; their information is 0 in any case.
+
+    Returns
+    -------
+    Score
+        With the best ``threshold``. Smaller is better.
+
+    References
+    ----------
+    Clark, W. T. and Radivojac, P. (2013). Information-theoretic evaluation of predicted ontological annotations.
+    Bioinformatics 29.
+
+    Examples
+    --------
+    >>> from ramify.metrics import smin
+    >>> smin([[1, 0], [1, 1]], [[0.9, 0.3], [0.8, 0.6]], information=[0.0, 1.0])
+    0.0
+    """
+    if information is None:
+        information = label_information(y_true, hierarchy=hierarchy)
+    bits = np.asarray(information, dtype=np.float64)
+    universal_kept = label_pair(y_true, y_score, scores=True, hierarchy=hierarchy)
+    if bits.shape != (universal_kept.truth.shape[1],) or not np.isfinite(bits).all() or (bits < 0).any():
+        raise ValueError(
+            "The 'information' parameter must hold one finite number >= 0 per label "
+            f"({universal_kept.truth.shape[1]} labels). Got an array of shape {bits.shape} instead."
+        )
+    pair = universal_kept
+    if exclude_universal:
+        bits = bits[label_counts(pair.truth) < pair.truth.shape[0]]
+        pair = label_pair(pair.truth, pair.other, scores=True, exclude_universal=True)
+    levels = _checked_thresholds(thresholds)
+    predicted, hit = _weights_reached(pair, levels, bits)
+    true = np.asarray(sparse.csr_array(pair.truth) @ bits)
+    uncertainty = (true[:, np.newaxis] - hit).mean(axis=0)
+    misinformation = (predicted - hit).mean(axis=0)
+    values = np.hypot(uncertainty, misinformation)
+    best = int(np.argmin(values))
+    return Score(values[best], n_left_out=pair.n_left_out, threshold=float(levels[best]))
+
+
+def label_information(y: Any, *, hierarchy: Hierarchy | None = None) -> NDArray[np.float64]:
+    """Bits that a label adds when its parents are known: ``-log2 P(label | all its parents)``.
+
+    Parameters
+    ----------
+    y : array-like or sparse matrix of shape (n_samples, n_labels)
+        0/1 per label, usually of the training rows.
+    hierarchy : Hierarchy or None, default=None
+        Closes ``y`` and gives the parents; without it no label has any.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        A label that no row has counts as if one further row had it and its parents, so that its bits stay finite.
+
+    Examples
+    --------
+    >>> from ramify.metrics import label_information
+    >>> label_information([[1, 0], [1, 1]]).tolist()
+    [0.0, 1.0]
+    """
+    matrix = zero_one_matrix(y, "y")
+    n_rows, n_labels = matrix.shape
+    if hierarchy is None:
+        n_with_parents = np.full(n_labels, n_rows, dtype=np.int64)
+    else:
+        matrix = zero_one_matrix(hierarchy.close(sparse.csr_array(matrix)), "y")
+        position = {name: j for j, name in enumerate(hierarchy.names)}
+        n_with_parents = np.empty(n_labels, dtype=np.int64)
+        for j, name in enumerate(hierarchy.names):
+            parents = [position[parent] for parent in hierarchy.parents[name]]
+            n_with_parents[j] = n_rows if not parents else int((row_counts(matrix[:, parents]) == len(parents)).sum())
+    n_with = label_counts(matrix)
+    unseen = n_with == 0
+    share = np.where(unseen, 1, n_with) / (n_with_parents + unseen)
+    return -np.log2(share) + 0.0
+
+
+def _checked_thresholds(thresholds: Any) -> NDArray[np.float64]:
+    if thresholds is None:
+        return _CAFA_THRESHOLDS
+    levels = np.unique(np.asarray(thresholds, dtype=np.float64))
+    if levels.ndim != 1 or levels.size == 0 or not np.isfinite(levels).all() or levels[0] <= 0:
+        raise ValueError(f"The 'thresholds' parameter must hold finite numbers > 0. Got {thresholds!r} instead.")
+    return levels
+
+
+def _weights_reached(
+    pair: Any, levels: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Per row and threshold, the weight of the labels whose score reaches it: all of them, and the true ones."""
+    scores = pair.other
+    n_rows = pair.truth.shape[0]
+    if not sparse.issparse(scores):
+        scores = sparse.csc_array(np.where(scores >= levels[0], scores, 0.0))
+    columns = np.repeat(np.arange(scores.shape[1]), np.diff(scores.indptr))
+    reached = np.searchsorted(levels, scores.data, side="right")
+    true = np.zeros(scores.data.size, dtype=bool)
+    keys = scores.indices + columns * np.int64(n_rows)
+    truth_columns = np.repeat(np.arange(pair.truth.shape[1]), label_counts(pair.truth))
+    true = np.isin(keys, pair.truth.indices + truth_columns * np.int64(n_rows))
+    cells = scores.indices * np.int64(levels.size + 1) + reached
+
+    def totals(chosen: Any) -> NDArray[np.float64]:
+        table = np.bincount(cells[chosen], weights=weights[columns[chosen]], minlength=n_rows * (levels.size + 1))
+        table = table.reshape(n_rows, levels.size + 1)
+        return table[:, :0:-1].cumsum(axis=1)[:, ::-1]
+
+    return totals(slice(None)), totals(true)

@@ -1,0 +1,182 @@
+"""What every measure of label sets does first: check the two matrices and choose the labels that count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify.metrics.score import Score
+
+if TYPE_CHECKING:
+    from ramify.hierarchy import Hierarchy
+
+Average = Literal["micro", "macro", "weighted"] | None
+
+
+@dataclass(frozen=True)
+class LabelPair:
+    """True label sets beside what was predicted for them, reduced to the labels that count.
+
+    ``truth`` is a CSC matrix of 0/1. ``other`` is a CSC matrix of 0/1 for predicted sets; for scores it is a dense
+    array in column order or a CSC matrix. ``n_left_out`` counts the universal labels that were taken out of both.
+    """
+
+    truth: sparse.csc_array
+    other: Any
+    n_left_out: int
+
+
+def label_pair(
+    y_true: Any,
+    y_other: Any,
+    *,
+    scores: bool,
+    hierarchy: Hierarchy | None = None,
+    exclude_universal: bool = False,
+) -> LabelPair:
+    """Check true label sets and predicted sets or scores, close them under the hierarchy and drop universal labels.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    y_other : array-like or sparse matrix of the same shape
+        0/1 per label, or with ``scores`` any finite numbers.
+    scores : bool
+        Whether ``y_other`` holds scores.
+    hierarchy : Hierarchy or None, default=None
+        Closes ``y_true``, and ``y_other`` unless it holds scores, under ancestors.
+    exclude_universal : bool, default=False
+        Leave out labels that every row of ``y_true`` has.
+
+    Returns
+    -------
+    LabelPair
+    """
+    truth = zero_one_matrix(y_true, "y_true")
+    other = score_matrix(y_other) if scores else zero_one_matrix(y_other, "y_pred")
+    if truth.shape != other.shape:
+        name = "y_score" if scores else "y_pred"
+        raise ValueError(
+            f"y_true and {name} must have the same shape, one column per label. "
+            f"Got {truth.shape} and {other.shape} instead."
+        )
+    if truth.shape[0] == 0:
+        raise ValueError("y_true must have at least one row. Got 0 rows instead.")
+    if hierarchy is not None:
+        truth = _closed(truth, hierarchy)
+        if not scores:
+            other = _closed(other, hierarchy)
+    n_left_out = 0
+    if exclude_universal:
+        kept = np.flatnonzero(label_counts(truth) < truth.shape[0])
+        n_left_out = truth.shape[1] - kept.size
+        truth, other = truth[:, kept], other[:, kept]
+    return LabelPair(truth, other, n_left_out)
+
+
+def zero_one_matrix(y: Any, name: str) -> sparse.csc_array:
+    """``y`` as a CSC matrix of 0/1 without stored zeros; a vector becomes one column."""
+    if sparse.issparse(y):
+        matrix = sparse.csc_array(y)
+        matrix.sum_duplicates()
+        _refuse_other_values(matrix.data, np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr)), name)
+        matrix = sparse.csc_array(matrix.astype(np.int8))
+        matrix.eliminate_zeros()
+        return matrix
+    dense = _as_columns(y, name)
+    if dense.dtype == object or dense.dtype.kind in "USMm":
+        raise ValueError(
+            f"{name} must hold only 0 and 1, one column per label. Got text or mixed values instead; "
+            "Hierarchy.encode or sklearn.preprocessing.MultiLabelBinarizer turns label sets into such a matrix."
+        )
+    if dense.dtype != bool:
+        rows, columns = np.nonzero((dense != 0) & (dense != 1))
+        _refuse_other_values(dense[rows[:1], columns[:1]], columns[:1], name)
+    return sparse.csc_array(dense.astype(np.int8))
+
+
+def score_matrix(y: Any) -> Any:
+    """``y`` as finite floats: a CSC matrix if sparse, else a dense array in column order."""
+    if sparse.issparse(y):
+        matrix = sparse.csc_array(y).astype(np.float64)
+        matrix.sum_duplicates()
+        finite, columns = np.isfinite(matrix.data), np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+        if not finite.all():
+            raise ValueError(f"y_score must be finite. Got NaN or infinity in column {columns[~finite][0]} instead.")
+        return matrix
+    dense = np.asfortranarray(_as_columns(y, "y_score"), dtype=np.float64)
+    finite = np.isfinite(dense)
+    if not finite.all():
+        raise ValueError(
+            f"y_score must be finite. Got NaN or infinity in column {np.flatnonzero(~finite.all(axis=0))[0]} instead."
+        )
+    return dense
+
+
+def label_counts(matrix: Any) -> NDArray[np.int64]:
+    """Number of rows that have each label."""
+    return np.diff(matrix.indptr).astype(np.int64)
+
+
+def row_counts(matrix: Any) -> NDArray[np.int64]:
+    """Number of labels that each row has."""
+    return np.bincount(matrix.indices, minlength=matrix.shape[0])
+
+
+def column_scores(scores: Any, label: int) -> tuple[NDArray[np.float64], int]:
+    """The stored scores of a label, and how many further rows score zero without being stored."""
+    if sparse.issparse(scores):
+        stored = scores.data[scores.indptr[label] : scores.indptr[label + 1]]
+        return stored, scores.shape[0] - stored.size
+    return scores[:, label], 0
+
+
+def averaged(per_label: NDArray[np.float64], weights: NDArray[Any], average: str | None, n_left_out: int) -> Any:
+    """Mean of the defined values of ``per_label``, or all of them for ``average=None``."""
+    if average is None:
+        return per_label
+    defined = ~np.isnan(per_label)
+    left_out = n_left_out + int((~defined).sum())
+    used = np.ones(per_label.size) if average == "macro" else weights.astype(np.float64)
+    if not defined.any() or used[defined].sum() == 0:
+        return Score(np.nan, n_left_out=left_out)
+    return Score(np.average(per_label[defined], weights=used[defined]), n_left_out=left_out)
+
+
+def check_average(average: str | None, allowed: tuple[str | None, ...] = ("micro", "macro", "weighted", None)) -> None:
+    """Refuse an average that the measure does not know."""
+    if average not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"The 'average' parameter must be one of {words}. Got {average!r} instead.")
+
+
+def ratio(numerator: Any, denominator: Any) -> NDArray[np.float64]:
+    """``numerator / denominator``, NaN where the denominator is zero."""
+    numerator, denominator = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    return np.divide(numerator, denominator, out=np.full(denominator.shape, np.nan), where=denominator != 0)
+
+
+def _as_columns(y: Any, name: str) -> NDArray[Any]:
+    dense = np.asarray(y)
+    if dense.ndim == 1:
+        dense = dense[:, np.newaxis]
+    if dense.ndim != 2:
+        raise ValueError(f"{name} must have one or two dimensions. Got {dense.ndim} instead.")
+    return dense
+
+
+def _refuse_other_values(values: NDArray[Any], columns: NDArray[Any], name: str) -> None:
+    wrong = np.flatnonzero((values != 0) & (values != 1))
+    if wrong.size:
+        raise ValueError(
+            f"{name} must hold only 0 and 1. Got {values[wrong[0]]} in column {columns[wrong[0]]} instead."
+        )
+
+
+def _closed(matrix: sparse.csc_array, hierarchy: Hierarchy) -> sparse.csc_array:
+    return zero_one_matrix(hierarchy.close(sparse.csr_array(matrix)), "the closed label sets")

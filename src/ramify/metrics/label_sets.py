@@ -1,0 +1,381 @@
+"""Measures of predicted label sets: per example, per label and pooled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.metrics.inputs import averaged, check_average, label_counts, label_pair, ratio, row_counts
+from ramify.metrics.score import Score
+
+if TYPE_CHECKING:
+    from ramify.hierarchy import Hierarchy
+
+SetAverage = Literal["samples", "micro", "macro", "weighted"] | None
+_SET_AVERAGES = ("samples", "micro", "macro", "weighted", None)
+
+
+def hamming(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    average: Literal["micro"] | None = "micro",
+    exclude_universal: bool = False,
+) -> Any:
+    """Hamming loss (HL): the share of (row, label) pairs that are predicted wrongly.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    hierarchy : Hierarchy or None, default=None
+        Closes both under ancestors first.
+    average : {"micro"} or None, default="micro"
+        Over all pairs (the mean over labels is the same number), or one value per label.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has.
+
+    Returns
+    -------
+    Score or ndarray of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from ramify.metrics import hamming
+    >>> hamming([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]])
+    0.2
+    """
+    check_average(average, ("micro", None))
+    pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
+    both = label_counts(_intersection(pair))
+    wrong = label_counts(pair.truth) + label_counts(pair.other) - 2 * both
+    per_label = wrong / pair.truth.shape[0]
+    return per_label if average is None else averaged(per_label, both, "macro", pair.n_left_out)
+
+
+def subset_accuracy(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    exclude_universal: bool = False,
+) -> Score:
+    """Classification accuracy (CL): the share of rows whose whole label set is right.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    hierarchy : Hierarchy or None, default=None
+        Closes both under ancestors first.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has.
+
+    Returns
+    -------
+    Score
+
+    Examples
+    --------
+    >>> from ramify.metrics import subset_accuracy
+    >>> subset_accuracy([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.5
+    """
+    pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
+    both, true, predicted = _row_counts(pair)
+    return Score(np.mean((both == true) & (both == predicted)), n_left_out=pair.n_left_out)
+
+
+def precision(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    average: SetAverage = "samples",
+    empty: Literal["zero", "skip"] = "zero",
+    exclude_universal: bool = False,
+) -> Any:
+    """Share of the predicted labels that are true; PR of the thesis with ``average="samples"``.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    hierarchy : Hierarchy or None, default=None
+        Closes both under ancestors first.
+    average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
+        Mean over rows, pooled over all pairs, mean over labels, mean weighted by the labels' frequency in ``y_true``,
+        or one value per label.
+    empty : {"zero", "skip"}, default="zero"
+        For ``average="samples"``, a row where nothing was predicted: 1 if nothing is true either and 0 otherwise, or
+        left out. Labels where nothing was predicted are left out of means over labels.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has.
+
+    Returns
+    -------
+    Score or ndarray of shape (n_labels,)
+        ``n_left_out`` counts the rows or labels that were left out.
+
+    References
+    ----------
+    Thesis on L-classifier chains, section 2.5.
+
+    Examples
+    --------
+    >>> from ramify.metrics import precision
+    >>> precision([[1, 1, 0, 1, 0]], [[1, 1, 1, 1, 1]])
+    0.6
+    """
+    return _set_measure("precision", y_true, y_pred, hierarchy, average, empty, exclude_universal)
+
+
+def recall(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    average: SetAverage = "samples",
+    empty: Literal["zero", "skip"] = "zero",
+    exclude_universal: bool = False,
+) -> Any:
+    """Share of the true labels that are predicted; RE of the thesis with ``average="samples"``.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    hierarchy : Hierarchy or None, default=None
+        Closes both under ancestors first.
+    average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
+        As for :func:`precision`.
+    empty : {"zero", "skip"}, default="zero"
+        For ``average="samples"``, a row without a true label: 1 if nothing was predicted and 0 otherwise, or left out.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has.
+
+    Returns
+    -------
+    Score or ndarray of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from ramify.metrics import recall
+    >>> round(recall([[1, 1, 0, 1, 0]], [[1, 0, 0, 0, 0]]), 2)
+    0.33
+    """
+    return _set_measure("recall", y_true, y_pred, hierarchy, average, empty, exclude_universal)
+
+
+def f_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    average: SetAverage = "samples",
+    empty: Literal["zero", "skip"] = "zero",
+    exclude_universal: bool = False,
+) -> Any:
+    """Harmonic mean of precision and recall, row by row; F1 of the thesis with ``average="samples"``.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    hierarchy : Hierarchy or None, default=None
+        Closes both under ancestors first.
+    average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
+        As for :func:`precision`.
+    empty : {"zero", "skip"}, default="zero"
+        For ``average="samples"``, a row where both sets are empty: 1, or left out.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has.
+
+    Returns
+    -------
+    Score or ndarray of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from ramify.metrics import f_score
+    >>> f_score([[1, 1, 0, 1, 0]], [[1, 1, 1, 1, 1]])
+    0.75
+    """
+    return _set_measure("f_score", y_true, y_pred, hierarchy, average, empty, exclude_universal)
+
+
+def jaccard(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    average: SetAverage = "samples",
+    empty: Literal["zero", "skip"] = "zero",
+    exclude_universal: bool = False,
+) -> Any:
+    """Shared labels over all labels of the two sets; accuracy (AC) of the thesis with ``average="samples"``.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    hierarchy : Hierarchy or None, default=None
+        Closes both under ancestors first.
+    average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
+        As for :func:`precision`.
+    empty : {"zero", "skip"}, default="zero"
+        For ``average="samples"``, a row where both sets are empty: 1, or left out.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has.
+
+    Returns
+    -------
+    Score or ndarray of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from ramify.metrics import jaccard
+    >>> round(jaccard([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]]), 2)
+    0.67
+    """
+    return _set_measure("jaccard", y_true, y_pred, hierarchy, average, empty, exclude_universal)
+
+
+def harmonic_f(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    empty: Literal["zero", "skip"] = "zero",
+    exclude_universal: bool = False,
+) -> Score:
+    """F2 of the thesis: the harmonic mean of mean precision and mean recall over rows.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    hierarchy : Hierarchy or None, default=None
+        Closes both under ancestors first.
+    empty : {"zero", "skip"}, default="zero"
+        As for :func:`precision` and :func:`recall`.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has.
+
+    Returns
+    -------
+    Score
+        0 where precision and recall are both 0.
+
+    Notes
+    -----
+    This is not the F-beta measure with beta = 2. It differs from :func:`f_score`, which takes the mean of the rows'
+    harmonic means.
+
+    Examples
+    --------
+    >>> from ramify.metrics import harmonic_f
+    >>> round(harmonic_f([[1, 1, 0, 1, 0]], [[1, 1, 1, 1, 1]]), 2)
+    0.75
+    """
+    options: dict[str, Any] = {"hierarchy": hierarchy, "empty": empty, "exclude_universal": exclude_universal}
+    mean_precision = precision(y_true, y_pred, average="samples", **options)
+    mean_recall = recall(y_true, y_pred, average="samples", **options)
+    return Score(
+        harmonic_mean(mean_precision, mean_recall),
+        n_left_out=max(mean_precision.n_left_out, mean_recall.n_left_out),
+    )
+
+
+def label_set_measures(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    empty: Literal["zero", "skip"] = "zero",
+    exclude_universal: bool = False,
+) -> dict[str, Score]:
+    """The measures of the thesis, section 2.5, under its names: HL, CL, PR, RE, F1, F2 and AC.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
+        0/1 per label.
+    hierarchy : Hierarchy or None, default=None
+        Closes both under ancestors first.
+    empty : {"zero", "skip"}, default="zero"
+        What to do with a row on which a measure is not defined. The printed results follow ``"skip"``.
+    exclude_universal : bool, default=False
+        Leave out labels that every row has.
+
+    Returns
+    -------
+    dict of str to Score
+
+    Examples
+    --------
+    >>> from ramify.metrics import label_set_measures
+    >>> measures = label_set_measures([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]])
+    >>> {name: round(value, 2) for name, value in measures.items()}
+    {'HL': 0.2, 'CL': 0.0, 'PR': 1.0, 'RE': 0.67, 'F1': 0.8, 'F2': 0.8, 'AC': 0.67}
+    """
+    pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
+    sets = (pair.truth, pair.other)
+    measures = {"HL": hamming(*sets), "CL": subset_accuracy(*sets)}
+    for name, measure in (("PR", precision), ("RE", recall), ("F1", f_score), ("F2", harmonic_f), ("AC", jaccard)):
+        measures[name] = measure(*sets, empty=empty)
+    return measures
+
+
+def harmonic_mean(first: float, second: float) -> float:
+    """Harmonic mean of two numbers that are not negative, 0 if both are."""
+    return 0.0 if first + second == 0 else 2.0 * first * second / (first + second)
+
+
+def _set_measure(
+    measure: str,
+    y_true: Any,
+    y_pred: Any,
+    hierarchy: Hierarchy | None,
+    average: SetAverage,
+    empty: str,
+    exclude_universal: bool,
+) -> Any:
+    check_average(average, _SET_AVERAGES)
+    if empty not in ("zero", "skip"):
+        raise ValueError(f"The 'empty' parameter must be 'zero' or 'skip'. Got {empty!r} instead.")
+    pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
+    if average == "samples":
+        both, true, predicted = _row_counts(pair)
+        values = _of_counts(measure, both, true, predicted)
+        if empty == "zero":
+            values = np.where(np.isnan(values), (true == 0) & (predicted == 0), values)
+        return averaged(values, both, "macro", 0)
+    both, true, predicted = (label_counts(m) for m in (_intersection(pair), pair.truth, pair.other))
+    if average == "micro":
+        pooled = _of_counts(measure, both.sum(), true.sum(), predicted.sum())
+        return Score(float(pooled), n_left_out=pair.n_left_out)
+    return averaged(_of_counts(measure, both, true, predicted), true, average, pair.n_left_out)
+
+
+def _of_counts(measure: str, both: Any, true: Any, predicted: Any) -> NDArray[np.float64]:
+    if measure == "precision":
+        return ratio(both, predicted)
+    if measure == "recall":
+        return ratio(both, true)
+    if measure == "f_score":
+        return ratio(2 * both, true + predicted)
+    return ratio(both, true + predicted - both)
+
+
+def _intersection(pair: Any) -> Any:
+    both = pair.truth.multiply(pair.other).tocsc()
+    both.eliminate_zeros()
+    return both
+
+
+def _row_counts(pair: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    return row_counts(_intersection(pair)), row_counts(pair.truth), row_counts(pair.other)

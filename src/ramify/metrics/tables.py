@@ -1,0 +1,169 @@
+"""Tables of measures, always with what a prior alone would reach beside the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify.metrics.confusion import geometric_mean, true_positive_rate
+from ramify.metrics.curves import auprc, auroc, average_precision
+from ramify.metrics.hierarchical import (
+    fmax,
+    hierarchical_f,
+    hierarchical_precision,
+    hierarchical_recall,
+    label_information,
+    smin,
+)
+from ramify.metrics.inputs import label_counts, zero_one_matrix
+from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
+from ramify.metrics.numbers import r2, rmse, rrmse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ramify.hierarchy import Hierarchy
+
+
+def measure_table(
+    y_true: Any,
+    y_score: Any,
+    *,
+    target: Literal["labels", "hierarchy", "classes", "numbers"],
+    prior: Any,
+    y_pred: Any = None,
+    classes: Any = None,
+    hierarchy: Hierarchy | None = None,
+) -> pd.DataFrame:
+    """All measures of a target, for a model and for its prior alone.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix
+        True label sets (n_samples, n_labels), classes (n_samples,) or numbers (n_samples, n_targets).
+    y_score : array-like or sparse matrix
+        Predicted probabilities, one column per label or class; for numbers the predictions.
+    target : {"labels", "hierarchy", "classes", "numbers"}
+        Kind of ``y_true``.
+    prior : array-like of shape (n_labels,) or (n_targets,)
+        Frequencies of the labels or classes, or means of the targets, in training: ``prior_`` of a fitted forest.
+    y_pred : array-like or sparse matrix, default=None
+        Predicted label sets or classes; None takes labels of at least one half and the most probable class.
+    classes : array-like of shape (n_classes,), default=None
+        For classes, those that the columns of ``y_score`` stand for.
+    hierarchy : Hierarchy or None, default=None
+        Of the labels; adds the hierarchical measures.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per measure with columns ``model``, ``prior``, ``better`` ("higher" or "lower") and ``left_out``, the
+        number of labels, targets or rows on which the measure is not defined.
+
+    Examples
+    --------
+    >>> from ramify.metrics import measure_table
+    >>> table = measure_table([1.0, 2.0, 3.0], [1.1, 2.0, 2.9], target="numbers", prior=[2.0])
+    >>> table["prior"].round(2).to_dict()
+    {'RMSE': 0.82, 'RRMSE': 1.0, 'R2': 0.0}
+    """
+    frequencies = np.atleast_1d(np.asarray(prior, dtype=np.float64))
+    if target == "numbers":
+        model = _number_measures(y_true, y_score, frequencies)
+        baseline = _number_measures(y_true, np.broadcast_to(frequencies, (len(y_true), frequencies.size)), frequencies)
+    elif target == "classes":
+        scores = np.asarray(y_score)
+        predicted = np.asarray(classes)[scores.argmax(axis=1)] if y_pred is None else y_pred
+        model = _class_measures(y_true, scores, predicted, classes)
+        constant = np.broadcast_to(frequencies, scores.shape)
+        baseline = _class_measures(y_true, constant, np.asarray(classes)[constant.argmax(axis=1)], classes)
+    elif target in ("labels", "hierarchy"):
+        truth = zero_one_matrix(y_true if hierarchy is None else hierarchy.close(y_true), "y_true")
+        predicted = at_least_half(y_score) if y_pred is None else y_pred
+        model = _label_measures(truth, y_score, predicted, hierarchy)
+        constant = np.asfortranarray(np.broadcast_to(frequencies, truth.shape))
+        baseline = _label_measures(truth, constant, at_least_half(constant), hierarchy)
+    else:
+        raise ValueError(
+            f"The 'target' parameter must be 'labels', 'hierarchy', 'classes' or 'numbers'. Got {target!r} instead."
+        )
+    return _as_frame(model, baseline)
+
+
+def at_least_half(scores: Any) -> sparse.csr_array:
+    """Label sets of the scores that reach one half."""
+    return sparse.csr_array((scores >= 0.5).astype(np.int8))
+
+
+_Measures = dict[str, tuple[Any, Literal["higher", "lower"]]]
+
+
+def _label_measures(truth: sparse.csc_array, scores: Any, predicted: Any, hierarchy: Hierarchy | None) -> _Measures:
+    measures: _Measures = {
+        "AUPRC, pooled": (auprc(truth, scores), "higher"),
+        "AUPRC, mean of labels": (auprc(truth, scores, average="macro"), "higher"),
+        "AUPRC, weighted mean": (auprc(truth, scores, average="weighted"), "higher"),
+        "average precision, pooled": (average_precision(truth, scores), "higher"),
+        "AUROC, pooled": (auroc(truth, scores), "higher"),
+        "AUROC, mean of labels": (auroc(truth, scores, average="macro"), "higher"),
+        "Hamming loss": (hamming(truth, predicted), "lower"),
+        "subset accuracy": (subset_accuracy(truth, predicted), "higher"),
+    }
+    by_example: list[tuple[str, Callable[..., Any]]] = [
+        ("precision", precision),
+        ("recall", recall),
+        ("F", f_score),
+        ("Jaccard", jaccard),
+    ]
+    for name, measure in by_example:
+        measures[f"{name}, mean of rows"] = (measure(truth, predicted), "higher")
+    if (label_counts(truth) == truth.shape[0]).any():
+        without = auprc(truth, scores, exclude_universal=True)
+        measures["AUPRC, pooled, without universal labels"] = (without, "higher")
+    if hierarchy is not None:
+        measures["hierarchical precision"] = (hierarchical_precision(truth, predicted, hierarchy=hierarchy), "higher")
+        measures["hierarchical recall"] = (hierarchical_recall(truth, predicted, hierarchy=hierarchy), "higher")
+        measures["hierarchical F"] = (hierarchical_f(truth, predicted, hierarchy=hierarchy), "higher")
+        measures["Fmax"] = (fmax(truth, scores, exclude_universal=True), "higher")
+        information = label_information(truth, hierarchy=hierarchy)
+        measures["Smin"] = (smin(truth, scores, information=information), "lower")
+    return measures
+
+
+def _class_measures(y_true: Any, scores: NDArray[np.float64], predicted: Any, classes: Any) -> _Measures:
+    true, names = np.asarray(y_true), np.asarray(classes)
+    one_hot, predicted_one_hot = (np.asarray(y)[:, np.newaxis] == names for y in (true, predicted))
+    return {
+        "accuracy": (float(np.mean(true == np.asarray(predicted))), "higher"),
+        "balanced accuracy": (true_positive_rate(one_hot, predicted_one_hot, average="macro"), "higher"),
+        "GM, weighted mean": (geometric_mean(one_hot, predicted_one_hot, average="weighted"), "higher"),
+        "AUROC, mean of classes": (auroc(one_hot, scores, average="macro"), "higher"),
+        "AUPRC, mean of classes": (auprc(one_hot, scores, average="macro"), "higher"),
+    }
+
+
+def _number_measures(y_true: Any, predicted: Any, means: NDArray[np.float64]) -> _Measures:
+    return {
+        "RMSE": (rmse(y_true, predicted), "lower"),
+        "RRMSE": (rrmse(y_true, predicted, mean=means), "lower"),
+        "R2": (r2(y_true, predicted, mean=means), "higher"),
+    }
+
+
+def _as_frame(model: _Measures, baseline: _Measures) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = {
+        name: {
+            "model": float(value),
+            "prior": float(baseline[name][0]),
+            "better": better,
+            "left_out": getattr(value, "n_left_out", 0),
+        }
+        for name, (value, better) in model.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("measure")

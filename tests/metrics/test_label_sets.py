@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import f1_score, hamming_loss, jaccard_score, precision_score, recall_score
+
+from ramify.metrics import (
+    f_score,
+    hamming,
+    harmonic_f,
+    jaccard,
+    label_set_measures,
+    precision,
+    recall,
+    subset_accuracy,
+)
+
+TRUE = [1, 1, 0, 1, 0]
+
+
+def thesis_measures(truth, predicted, empty):
+    """Section 2.5, row by row."""
+    values = {name: [] for name in ("PR", "RE", "F1", "AC")}
+    for true, guess in zip(truth, predicted, strict=True):
+        t, p = set(np.flatnonzero(true)), set(np.flatnonzero(guess))
+        for name, numerator, denominator in (
+            ("PR", len(t & p), len(p)),
+            ("RE", len(t & p), len(t)),
+            ("F1", 2 * len(t & p), len(t) + len(p)),
+            ("AC", len(t & p), len(t | p)),
+        ):
+            if denominator:
+                values[name].append(numerator / denominator)
+            elif empty == "zero":
+                values[name].append(float(not t and not p))
+    result = {name: np.mean(rows) for name, rows in values.items()}
+    result["HL"] = np.mean(truth != predicted)
+    result["CL"] = np.mean((truth == predicted).all(axis=1))
+    result["F2"] = 2 / (1 / result["PR"] + 1 / result["RE"])
+    return result
+
+
+@pytest.fixture(params=range(4))
+def sets(request):
+    rng = np.random.default_rng(request.param)
+    truth, predicted = (rng.random((30, 5)) < 0.3).astype(int), (rng.random((30, 5)) < 0.25).astype(int)
+    truth[:3], predicted[2:5] = 0, 0
+    predicted[6:10] = truth[6:10]
+    return truth, predicted
+
+
+@pytest.mark.parametrize("empty", ["zero", "skip"])
+def test_measures_equal_the_thesis(sets, empty):
+    truth, predicted = sets
+    expected = thesis_measures(truth, predicted, empty)
+    assert label_set_measures(truth, predicted, empty=empty) == pytest.approx(expected)
+    sparse_sets = sparse.csr_array(truth), sparse.csc_matrix(predicted)
+    assert label_set_measures(*sparse_sets, empty=empty) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("guess", "hl", "pr", "re", "f2", "ac"),
+    [
+        ([1, 0, 0, 0, 0], 0.4, 1, 0.33, 0.5, 0.33),
+        ([1, 1, 1, 1, 1], 0.4, 0.6, 1, 0.75, 0.6),
+        ([1, 0, 0, 1, 0], 0.2, 1, 0.67, 0.8, 0.67),
+    ],
+)
+def test_table_2_3_of_the_thesis(guess, hl, pr, re, f2, ac):
+    # The table prints 0.86 for the third F2; the harmonic mean of its own 1 and 0.67 is 0.8.
+    measures = label_set_measures([TRUE], [guess])
+    assert [round(measures[name], 2) for name in ("HL", "PR", "RE", "F2", "AC")] == [hl, pr, re, f2, ac]
+    assert measures["CL"] == 0
+
+
+def test_skipped_rows_are_counted():
+    score = precision([[1, 0], [1, 0], [0, 0]], [[1, 0], [0, 0], [0, 0]], empty="skip")
+    assert (score, score.n_left_out) == (1.0, 2)
+    assert precision([[1, 0], [1, 0], [0, 0]], [[1, 0], [0, 0], [0, 0]]) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted", None])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(precision, precision_score), (recall, recall_score), (f_score, f1_score), (jaccard, jaccard_score)],
+)
+def test_averages_over_labels_equal_scikit_learns(sets, ours, theirs, average):
+    truth, predicted = sets
+    np.testing.assert_allclose(ours(truth, predicted, average=average), theirs(truth, predicted, average=average))
+
+
+def test_hamming_per_label_and_pooled(sets):
+    truth, predicted = sets
+    np.testing.assert_allclose(hamming(truth, predicted, average=None), (truth != predicted).mean(axis=0))
+    assert hamming(truth, predicted) == pytest.approx(hamming_loss(truth, predicted))
+
+
+def test_universal_labels_can_be_left_out():
+    truth, predicted = np.array([[1, 1], [1, 0]]), np.array([[0, 1], [1, 0]])
+    assert subset_accuracy(truth, predicted) == 0.5
+    assert subset_accuracy(truth, predicted, exclude_universal=True) == 1.0
+    assert hamming(truth, predicted, exclude_universal=True).n_left_out == 1
+
+
+def test_labels_never_predicted_are_left_out_of_mean_precision():
+    score = precision([[1, 1], [1, 0]], [[1, 0], [1, 0]], average="macro")
+    assert (score, score.n_left_out) == (1.0, 1)
+
+
+def test_nothing_right_gives_zero_harmonic_f():
+    assert harmonic_f([[1, 0]], [[0, 1]]) == 0.0
+
+
+def test_unknown_treatment_of_empty_sets_is_refused():
+    with pytest.raises(ValueError, match=r"'empty' parameter must be 'zero' or 'skip'. Got 'nan'"):
+        recall([[1]], [[1]], empty="nan")
