@@ -18,16 +18,26 @@ class Random {
 
   /// Uniform in [0, bound), without bias; `bound` is at least 1.
   std::uint64_t below(std::uint64_t bound) {
-    const std::uint64_t limit = UINT64_MAX - (UINT64_MAX % bound + 1) % bound;
     std::uint64_t draw = next();
-    while (draw > limit) draw = next();
-    return draw % bound;
+    if (draw * bound < bound) {
+      const std::uint64_t unfair = (0 - bound) % bound;
+      while (draw * bound < unfair) draw = next();
+    }
+    return multiply_high(draw, bound);
   }
 
   /// Uniform in [0, 1) with 53 random bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
  private:
+  /// High half of the 128-bit product, without a 128-bit type.
+  static std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t a_low = a & 0xffffffffULL, a_high = a >> 32, b_low = b & 0xffffffffULL, b_high = b >> 32;
+    const std::uint64_t middle = a_high * b_low + ((a_low * b_low) >> 32);
+    const std::uint64_t rest = a_low * b_high + (middle & 0xffffffffULL);
+    return a_high * b_high + (middle >> 32) + (rest >> 32);
+  }
+
   static std::uint64_t mix(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
