@@ -118,7 +118,9 @@ def test_violations_name_row_child_and_parent():
 
 
 def test_a_cycle_is_refused_and_printed():
-    with pytest.raises(ValueError, match="cannot have a cycle, and this one has (a -> b -> c|b -> c -> a|c -> a -> b)"):
+    with pytest.raises(
+        ValueError, match=r"cannot have a cycle, and this one has (a -> b -> c|b -> c -> a|c -> a -> b)"
+    ):
         Hierarchy.from_edges([("r", "a"), ("a", "b"), ("b", "c"), ("c", "a")])
 
 

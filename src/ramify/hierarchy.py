@@ -14,7 +14,7 @@ from scipy import sparse
 from ramify.parameters import check_option, check_real
 
 Aggregate = Literal["mean", "sum", "min", "max"] | None
-_AGGREGATES = {"mean": np.mean, "sum": np.sum, "min": np.min, "max": np.max}
+_AGGREGATES: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "min": np.min, "max": np.max}
 
 
 class Hierarchy:
@@ -488,8 +488,8 @@ def _without_cycles(edges: list[tuple[int, int]], n_nodes: int) -> list[tuple[in
         path = [(start, iter(children[start]))]
         while path:
             node, remaining = path[-1]
-            child = next(remaining, None)
-            if child is None:
+            child = next(remaining, -1)
+            if child < 0:
                 state[node] = done
                 path.pop()
             elif state[child] == on_path:

@@ -1,6 +1,7 @@
 """Checks of parameters, so that every estimator refuses a bad one in the same words."""
 
 from collections.abc import Collection
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,7 +27,7 @@ def check_real(
     open_high: bool = False,
 ) -> float:
     """Return `value` as a finite float, or refuse it with the owner, the name and the allowed range."""
-    is_real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and np.isfinite(value)
+    is_real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and isfinite(value)
     if not is_real or not _within(value, low, high) or (open_low and value == low) or (open_high and value == high):
         _refuse(owner, name, f"a number{_range(low, high, open_low, open_high)}", value)
     return float(value)

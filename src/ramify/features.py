@@ -1,0 +1,265 @@
+"""Features as numbers: what every estimator that compares feature values makes of X, at fit and afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+
+@dataclass(frozen=True)
+class Features:
+    """A table of features in the form the kernels take.
+
+    Attributes
+    ----------
+    values : ndarray or CSC array of shape (n_samples, n_features), float32 or float64
+        Numbers; a nominal column holds the codes 0, 1, ... of its values. NaN is missing. CSC where X was sparse.
+    n_categories : int32 array of shape (n_features,)
+        Number of values of a nominal feature, 0 for a numeric one.
+    """
+
+    values: Any
+    n_categories: np.ndarray
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the values are stored sparse."""
+        return bool(sparse.issparse(self.values))
+
+
+def learn_features(estimator: Any, X: Any, categorical_features: Any = "from_dtype") -> Features:
+    """Check X at fit, learn the values of nominal features, and encode.
+
+    Sets `n_features_in_`, `feature_names_in_` (where X has names) and `categories_` (per feature, the array of its
+    values or None) on the estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Named in messages, and where attributes are set.
+    X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+        Features; NaN (None in nominal columns) is missing, infinity is refused.
+    categorical_features : "from_dtype", None, or mask, indices or names
+        Which features are nominal. "from_dtype": columns of a frame with a category, string, object or enum dtype.
+    """
+    validate_data(estimator, X, skip_check_array=True)
+    mask = _nominal_mask(estimator, X, categorical_features)
+    if not mask.any():
+        estimator.categories_ = [None] * estimator.n_features_in_
+        return _numeric(estimator, X)
+    columns = _columns(X)
+    estimator.categories_ = [
+        _values_of(columns[j], _name(estimator, j)) if mask[j] else None for j in range(estimator.n_features_in_)
+    ]
+    return _encoded(estimator, X, columns)
+
+
+def apply_features(estimator: Any, X: Any) -> Features:
+    """Check X after fit (same columns as at fit) and encode; a nominal value not seen at fit counts as missing."""
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    if all(values is None for values in estimator.categories_):
+        return _numeric(estimator, X)
+    return _encoded(estimator, X, _columns(X))
+
+
+def feature_names(estimator: Any) -> tuple[str, ...]:
+    """Names of the features of a fitted estimator: those of the frame it saw, or x0, x1, ..."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return tuple(f"x{j}" for j in range(estimator.n_features_in_))
+    return tuple(str(name) for name in names)
+
+
+def _numeric(estimator: Any, X: Any) -> Features:
+    values = check_array(
+        X,
+        accept_sparse=("csc", "csr"),
+        accept_large_sparse=True,
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        estimator=estimator,
+        input_name="X",
+    )
+    if sparse.issparse(values):
+        values = _canonical(sparse.csc_array(values))
+    _refuse_infinity(estimator, values)
+    return Features(values, np.zeros(values.shape[1], dtype=np.int32))
+
+
+def _encoded(estimator: Any, X: Any, columns: list[Any]) -> Features:
+    """Nominal columns replaced by codes, the others checked as numbers."""
+    n_categories = np.array([0 if values is None else len(values) for values in estimator.categories_], dtype=np.int32)
+    if sparse.issparse(X):
+        values = _canonical(sparse.csc_array(X, dtype=np.float64, copy=True))
+        for j in np.flatnonzero(n_categories).tolist():
+            stored = slice(values.indptr[j], values.indptr[j + 1])
+            values.data[stored] = _codes(values.data[stored], estimator.categories_[j])
+        values = _canonical(values)
+        _refuse_infinity(estimator, values)
+        return Features(values, n_categories)
+    n_samples = len(columns[0]) if columns else 0
+    numeric = np.empty((n_samples, len(columns)), dtype=np.float64, order="F")
+    for j, column in enumerate(columns):
+        if n_categories[j]:
+            numeric[:, j] = _codes(column, estimator.categories_[j])
+        else:
+            numeric[:, j] = _as_numbers(column, _name(estimator, j))
+    checked = check_array(numeric, dtype=np.float64, ensure_all_finite=False, estimator=estimator, input_name="X")
+    _refuse_infinity(estimator, checked)
+    return Features(checked, n_categories)
+
+
+def _nominal_mask(estimator: Any, X: Any, categorical_features: Any) -> np.ndarray:
+    n_features = estimator.n_features_in_
+    mask = np.zeros(n_features, dtype=bool)
+    if categorical_features is None:
+        return mask
+    if isinstance(categorical_features, str):
+        if categorical_features != "from_dtype":
+            raise ValueError(
+                f"The 'categorical_features' parameter of {type(estimator).__name__} must be 'from_dtype', None, "
+                f"a mask, indices or names. Got {categorical_features!r} instead."
+            )
+        return _mask_from_dtypes(X, mask)
+    chosen = np.asarray(categorical_features)
+    if chosen.dtype == bool:
+        if chosen.shape != (n_features,):
+            raise ValueError(f"categorical_features is a mask of {chosen.size} entries for {n_features} features.")
+        return chosen.copy()
+    if chosen.dtype.kind in "iu":
+        if chosen.size and (chosen.min() < -n_features or chosen.max() >= n_features):
+            raise ValueError(f"categorical_features must be in 0..{n_features - 1}. Got {chosen.tolist()}.")
+        mask[chosen] = True
+        return mask
+    if chosen.size == 0:
+        return mask
+    names = list(getattr(estimator, "feature_names_in_", []))
+    for name in chosen.tolist():
+        if name not in names:
+            raise ValueError(f"categorical_features names {name!r}, which is not a column of X.")
+        mask[names.index(name)] = True
+    return mask
+
+
+def _mask_from_dtypes(X: Any, mask: np.ndarray) -> np.ndarray:
+    if not hasattr(X, "dtypes"):
+        return mask
+    nominal = ("category", "categorical", "enum", "object", "str", "string", "large_string", "utf8")
+    for j, dtype in enumerate(list(X.dtypes)):
+        mask[j] = str(dtype).lower().split("(")[0].split("[")[0] in nominal
+    return mask
+
+
+def _columns(X: Any) -> list[Any]:
+    """The columns of X one by one: of a frame as arrays, of a sparse matrix as the values that are stored."""
+    if sparse.issparse(X):
+        matrix = _canonical(sparse.csc_array(X))
+        n_rows = matrix.shape[0]
+        return [
+            np.append(stored, 0) if len(stored) < n_rows else stored
+            for stored in np.split(matrix.data, matrix.indptr[1:-1])
+        ]
+    if hasattr(X, "iloc"):
+        return [X.iloc[:, j].to_numpy(dtype=object, na_value=None) for j in range(X.shape[1])]
+    if hasattr(X, "get_columns"):
+        return [np.array(series.to_list(), dtype=object) for series in X.get_columns()]
+    array = np.asarray(X)
+    if array.dtype.kind in "US":
+        array = array.astype(object)
+    return [array[:, j] for j in range(array.shape[1])]
+
+
+def _values_of(column: Any, name: str) -> np.ndarray:
+    """Distinct values of a nominal column, sorted; numbers as numbers, anything else as text."""
+    if column.dtype.kind in "fiub":
+        values = column.astype(np.float64)
+        return np.unique(values[~np.isnan(values)])
+    present = [value for value in column.tolist() if not _is_missing(value)]
+    if all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in present):
+        return np.unique(np.array(present, dtype=np.float64))
+    kinds = {type(value) for value in present}
+    if not kinds <= {str, bool, int, float, np.str_, np.bool_}:
+        unusual = sorted(kind.__name__ for kind in kinds - {str, bool, int, float})
+        raise TypeError(f"Feature {name} is nominal; its values must be strings or numbers. Got {', '.join(unusual)}.")
+    return np.array(sorted({str(value) for value in present}), dtype=object)
+
+
+def _codes(column: Any, values: np.ndarray) -> np.ndarray:
+    """Position of each entry in `values`; NaN for missing and for values that are not there."""
+    if values.dtype.kind == "f":
+        numbers = (
+            np.array(
+                [np.nan if _is_missing(value) or isinstance(value, str) else value for value in column.tolist()],
+                dtype=np.float64,
+            )
+            if column.dtype == object
+            else column.astype(np.float64)
+        )
+        if not len(values):
+            return np.full(len(numbers), np.nan)
+        position = np.minimum(np.searchsorted(values, numbers), len(values) - 1)
+        return np.where(values[position] == numbers, position, np.nan)
+    position_of = {value: float(position) for position, value in enumerate(values.tolist())}
+    return np.array(
+        [np.nan if _is_missing(value) else position_of.get(str(value), np.nan) for value in column.tolist()],
+        dtype=np.float64,
+    )
+
+
+def _as_numbers(column: Any, name: str) -> np.ndarray:
+    if column.dtype == object:
+        column = np.array([np.nan if value is None else value for value in column.tolist()], dtype=object)
+    try:
+        return column.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"Feature {name} is numeric, but {error}. Declare it in categorical_features, or make it numeric."
+        ) from None
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or (isinstance(value, (float, np.floating)) and np.isnan(value))
+        or type(value).__name__
+        in (
+            "NAType",
+            "NaTType",
+        )
+    )
+
+
+def _refuse_infinity(estimator: Any, values: Any) -> None:
+    stored = values.data if sparse.issparse(values) else values
+    if stored.size == 0 or np.isfinite(np.sum(stored, dtype=np.float64)):
+        return
+    infinite = np.isinf(stored)
+    if not infinite.any():
+        return
+    if sparse.issparse(values):
+        column = int(np.searchsorted(values.indptr, np.flatnonzero(infinite)[0], side="right")) - 1
+    else:
+        column = int(np.flatnonzero(infinite.any(axis=0))[0])
+    raise ValueError(
+        f"Input X contains infinity in feature {_name(estimator, column)} (column {column}); "
+        "replace it by a number or by NaN, which counts as missing."
+    )
+
+
+def _canonical(matrix: sparse.csc_array) -> sparse.csc_array:
+    """Sorted, without duplicates or stored zeros; a copy only where something had to change."""
+    if not matrix.has_canonical_format or (matrix.data == 0).any():
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _name(estimator: Any, column: int) -> str:
+    names = getattr(estimator, "feature_names_in_", None)
+    return repr(f"x{column}" if names is None else str(names[column]))

@@ -1,0 +1,71 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from ramify import Hierarchy
+from ramify.targets import encode_labels, encode_numbers
+
+TREE = Hierarchy.from_paths(["a/b", "a/c", "d"])
+
+
+def test_classes_become_one_hot_rows():
+    target = encode_labels(np.array([3, 1, 3]))
+    assert target.kind == "classes"
+    assert target.names == ("1", "3")
+    assert target.Y.toarray().tolist() == [[0, 1], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("convert", [np.array, sparse.csr_array, sparse.csc_matrix, pd.DataFrame, list])
+def test_label_sets_keep_their_columns(convert):
+    y = [[1, 0, 1], [0, 0, 0]]
+    target = encode_labels(convert(np.array(y)) if convert is not list else y)
+    assert target.kind == "labels"
+    assert target.Y.toarray().tolist() == y
+
+
+def test_a_hierarchy_closes_label_sets_and_gives_its_weights():
+    target = encode_labels(np.array([[0, 1, 0, 0]]), hierarchy=TREE)
+    assert target.Y.toarray().tolist() == [[1, 1, 0, 0]]
+    assert target.weights.tolist() == [1, 0.75, 0.75, 1]
+
+
+def test_frames_are_matched_to_the_hierarchy_by_name():
+    y = pd.DataFrame({"d": [1, 0], "a/c": [0, 1]})
+    assert encode_labels(y, hierarchy=TREE).Y.toarray().tolist() == [[0, 0, 0, 1], [1, 0, 1, 0]]
+
+
+def test_label_weights_multiply():
+    assert encode_labels(np.eye(4), hierarchy=TREE, label_weight=[1, 2, 0, 1]).weights.tolist() == [1, 1.5, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "words"),
+    [
+        (None, {}, "requires y to be passed"),
+        (np.array([[0, 2], [1, 0]]), {}, "0/1 matrix with one column per label"),
+        (np.array([[0, np.nan], [1, 0]]), {}, r"Input y contains NaN \(first in row 0\)"),
+        (np.array([0, np.nan]), {}, "contains NaN"),
+        (np.eye(3), {"hierarchy": TREE}, "y has 3 columns and the hierarchy 4 nodes"),
+        (pd.DataFrame({"zz": [1]}), {"hierarchy": TREE}, "'zz' of y is not in the hierarchy"),
+        (np.eye(4), {"label_weight": [1, 2]}, "one entry per label"),
+        (np.eye(2), {"label_weight": [1, -2]}, ">= 0"),
+        (np.eye(2), {"n_samples": 3}, "inconsistent numbers of samples"),
+        (np.array([0.5, 1.5, 0.1]), {}, "Unknown label type"),
+    ],
+)
+def test_bad_targets_are_refused_in_clear_words(y, options, words):
+    with pytest.raises(ValueError, match=words):
+        encode_labels(y, **options)
+
+
+def test_numbers_are_standardised_with_weights():
+    target = encode_numbers(np.array([[1.0, 5], [3, 5], [9, 5]]), sample_weight=np.array([1, 1, 0]))
+    np.testing.assert_allclose(target.Y[:2, 0], [-1, 1])
+    np.testing.assert_array_equal(target.Y[:, 1], 0)
+    np.testing.assert_allclose(target.Y * target.scale + target.mean, [[1, 5], [3, 5], [9, 5]])
+
+
+def test_numbers_refuse_bad_weights():
+    with pytest.raises(ValueError, match="target_weight must hold one finite number"):
+        encode_numbers([1.0, 2.0], target_weight=[1, 2])
