@@ -1,3 +1,5 @@
 """Feature rankings, where they come from and whether they are good."""
 
-__all__: list[str] = []
+from ramify.ranking.feature_ranking import FeatureRanking
+
+__all__ = ["FeatureRanking"]
