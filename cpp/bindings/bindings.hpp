@@ -7,4 +7,5 @@
 namespace nb = nanobind;
 using namespace nanobind::literals;
 
+void bind_arff(nb::module_& m);
 void bind_random(nb::module_& m);

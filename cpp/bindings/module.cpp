@@ -3,5 +3,6 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "Kernels of Ramify. They take arrays, integers and seeds; checking is done in Python.";
+  bind_arff(m);
   bind_random(m);
 }

@@ -1,0 +1,224 @@
+"""Files as bytes: plain or compressed, with limits against bombs, and the one error that every reader raises."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+PathLike = str | os.PathLike[str]
+
+_PIECE = 1 << 20
+_SAFE_SIZE = 64 << 20
+_LARGEST_RATIO = 250
+_XZ_MEMORY = 256 << 20
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+
+
+class FileError(ValueError):
+    """What is wrong in a file, where, and what to do about it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    fault : str
+        What is wrong, as a clause without full stop.
+    line, column : int, optional
+        Where, counted from 1; a column counts characters.
+    advice : str, optional
+        What to do next, as a sentence.
+
+    Examples
+    --------
+    >>> from ramify.datasets import FileError
+    >>> print(FileError("a.arff", "'x' is not a number", line=3, column=7, advice="Write ? for a missing value."))
+    a.arff, line 3, column 7: 'x' is not a number. Write ? for a missing value.
+    """
+
+    def __init__(
+        self, path: PathLike, fault: str, *, line: int | None = None, column: int | None = None, advice: str = ""
+    ) -> None:
+        self.path = os.fspath(path)
+        self.fault = fault
+        self.line = line
+        self.column = column
+        self.advice = advice
+        place = self.path + (f", line {line}" if line is not None else "")
+        place += f", column {column}" if column is not None else ""
+        super().__init__(f"{place}: {fault}." + (f" {advice}" if advice else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors cross process borders whole."""
+        return (_rebuilt, (self.path, self.fault, self.line, self.column, self.advice))
+
+
+def _rebuilt(path: str, fault: str, line: int | None, column: int | None, advice: str) -> FileError:
+    return FileError(path, fault, line=line, column=column, advice=advice)
+
+
+def shown(text: str | bytes, width: int = 60) -> str:
+    """A piece of a file as it may stand in a message: quoted, printable and short."""
+    if isinstance(text, bytes):
+        text = text[: 4 * width].decode("utf-8", errors="replace")
+    return repr(text if len(text) <= width else text[: width - 3] + "...")
+
+
+def file_paths(files: PathLike | Sequence[PathLike]) -> list[Path]:
+    """The argument `files` of a reader as a list of paths that exist."""
+    given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    if not given:
+        raise ValueError("No file was given. Name at least one file to read.")
+    paths = []
+    for entry in given:
+        if not isinstance(entry, (str, os.PathLike)):
+            raise TypeError(f"A file must be named by a str or a path. Got {type(entry).__name__} instead.")
+        path = Path(entry)
+        if path.is_dir():
+            raise FileError(path, "this is a folder", advice="Name the files in it.")
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: there is no such file. Check the spelling and the folder.")
+        paths.append(path)
+    return paths
+
+
+def sha256_of(paths: Sequence[PathLike]) -> str:
+    """Hash of the files' bytes as they are on disk, one after the other."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with Path(path).open("rb") as file:
+            while piece := file.read(_PIECE):
+                digest.update(piece)
+    return digest.hexdigest()
+
+
+def plain_name(path: PathLike) -> str:
+    """Name of a file without the suffix of its compression."""
+    name = Path(path).name
+    stem, _, suffix = name.rpartition(".")
+    return stem if stem and suffix.lower() in {"gz", "bz2", "xz", "zip"} else name
+
+
+def read_pieces(path: PathLike) -> Iterator[bytes]:
+    """The content of a file in pieces, decompressed if its first bytes say that it is compressed.
+
+    A compressed file that unpacks to more than 64 MiB and to more than 250 times its own size is refused.
+    """
+    with Path(path).open("rb") as raw:
+        start = raw.read(6)
+        raw.seek(0)
+        size = os.fstat(raw.fileno()).st_size
+        if start[:2] == b"\x1f\x8b":
+            yield from _limited(path, _from_stream(gzip.GzipFile(fileobj=raw)), size)
+        elif start[:3] == b"BZh":
+            yield from _limited(path, _from_decompressor(raw, bz2.BZ2Decompressor), size)
+        elif start == b"\xfd7zXZ\x00":
+            yield from _limited(path, _from_decompressor(raw, _xz_decompressor), size)
+        elif start[:4] in {b"PK\x03\x04", b"PK\x05\x06"}:
+            yield from _limited(path, _from_zip(path, raw), size)
+        else:
+            while piece := raw.read(_PIECE):
+                yield piece
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """The whole content of a file, decompressed."""
+    return b"".join(read_pieces(path))
+
+
+def read_text(path: PathLike, encoding: str = "utf-8") -> str:
+    """The whole content of a file as text; a byte that is not of the encoding is an error with its place."""
+    return decoded(path, without_bom(path, read_bytes(path)), encoding)
+
+
+def without_bom(path: PathLike, content: bytes) -> bytes:
+    """Drop the byte-order mark of UTF-8 and refuse those of UTF-16 and UTF-32."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
+        raise FileError(path, "this is UTF-16 or UTF-32 text", line=1, advice="Convert the file to UTF-8.")
+    return content.removeprefix(b"\xef\xbb\xbf")
+
+
+def decoded(path: PathLike, content: bytes, encoding: str, *, first_line: int = 1) -> str:
+    """Decode bytes that begin with line `first_line`; the place of a bad byte is told."""
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line_start = before.rfind(b"\n") + 1
+        raise FileError(
+            path,
+            f"byte 0x{content[error.start]:02x} is not valid {encoding}",
+            line=first_line + before.count(b"\n"),
+            column=len(before[line_start:].decode(encoding, errors="replace")) + 1,
+            advice="Convert the file to UTF-8 or name its encoding, e.g. encoding='latin-1'.",
+        ) from None
+
+
+def _limited(path: PathLike, pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
+    unpacked = 0
+    try:
+        for piece in pieces:
+            unpacked += len(piece)
+            if unpacked > _SAFE_SIZE and unpacked > _LARGEST_RATIO * size:
+                raise FileError(
+                    path,
+                    f"{size} compressed bytes unpack to over {unpacked >> 20} MiB, which looks like a bomb",
+                    advice="If you trust the file, unpack it yourself and read the result.",
+                )
+            yield piece
+    except _DAMAGE as error:
+        raise FileError(
+            path, f"the compressed file is damaged ({shown(str(error))})", advice="Fetch or compress it again."
+        ) from error
+
+
+def _from_stream(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+    while piece := stream.read(_PIECE):
+        yield piece
+
+
+def _from_decompressor(
+    raw: BinaryIO, make: type[bz2.BZ2Decompressor] | type[lzma.LZMADecompressor]
+) -> Iterator[bytes]:
+    decompressor = make()
+    pending = b""
+    while True:
+        if not pending and decompressor.needs_input:
+            pending = raw.read(_PIECE)
+            if not pending:
+                raise EOFError("it ends too early")
+        piece = decompressor.decompress(pending, _PIECE)
+        pending = b""
+        if piece:
+            yield piece
+        if decompressor.eof:
+            pending = decompressor.unused_data or raw.read(_PIECE)
+            if not pending.strip(b"\x00"):
+                return
+            decompressor = make()
+
+
+def _xz_decompressor() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+
+
+def _from_zip(path: PathLike, raw: BinaryIO) -> Iterator[bytes]:
+    with zipfile.ZipFile(raw) as archive:
+        members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+        if len(members) != 1:
+            names = ", ".join(shown(m.filename) for m in members[:5])
+            raise FileError(
+                path,
+                f"the archive holds {len(members)} files ({names})" if members else "the archive is empty",
+                advice="Put exactly one data file into it, or unpack it and name the file to read.",
+            )
+        with archive.open(members[0]) as member:
+            while piece := member.read(_PIECE):
+                yield piece
