@@ -1,8 +1,10 @@
 """Data sets: one `Dataset` class, readers and writers of the field's files, generators with planted truth."""
 
+from ramify.datasets.arff import read_arff
 from ramify.datasets.dataset import Dataset
+from ramify.datasets.files import FileError
 from ramify.datasets.hierarchical import make_hierarchical
 from ramify.datasets.label_ranking import make_label_ranking
 from ramify.datasets.multilabel import make_multilabel
 
-__all__ = ["Dataset", "make_hierarchical", "make_label_ranking", "make_multilabel"]
+__all__ = ["Dataset", "FileError", "make_hierarchical", "make_label_ranking", "make_multilabel", "read_arff"]

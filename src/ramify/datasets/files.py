@@ -9,7 +9,7 @@ import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -161,6 +161,18 @@ def decoded(path: PathLike, content: bytes, encoding: str, *, first_line: int = 
         ) from None
 
 
+def check_encoding(encoding: str) -> None:
+    """Refuse encodings that do not extend ASCII, since lines and separators are found as bytes."""
+    try:
+        is_ascii = ",{}%@'\"\n".encode(encoding) == b",{}%@'\"\n"
+    except (LookupError, UnicodeError, TypeError):
+        is_ascii = False
+    if not is_ascii:
+        raise ValueError(
+            f"The 'encoding' parameter must name an encoding that extends ASCII. Got {encoding!r} instead."
+        )
+
+
 def _limited(path: PathLike, pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
     unpacked = 0
     try:
@@ -185,7 +197,7 @@ def _from_stream(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
 
 
 def _from_decompressor(
-    raw: BinaryIO, make: type[bz2.BZ2Decompressor] | type[lzma.LZMADecompressor]
+    raw: BinaryIO, make: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
 ) -> Iterator[bytes]:
     decompressor = make()
     pending = b""
