@@ -23,6 +23,18 @@ Array = np.ndarray[Any, Any]
 
 def random_bits(seed: int, stream: int) -> int: ...
 
+# Rows of a piece of an ARFF data section: CSR arrays, spans of text and the first fault.
+def arff_rows(
+    text: np.ndarray,
+    *,
+    kinds: np.ndarray,
+    domain_of: np.ndarray,
+    domain_text: np.ndarray,
+    value_offsets: np.ndarray,
+    domain_offsets: np.ndarray,
+    index_base: int,
+) -> dict[str, Any]: ...
+
 class FeatureTable:
     """Columns coded by rank, coded once and shared by every forest grown on them. Immutable."""
 
