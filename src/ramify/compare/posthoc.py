@@ -1,0 +1,204 @@
+"""Which methods differ? Post-hoc tests on average ranks, and pairwise tests on the values themselves."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from ramify.compare.tables import average_ranks, check_table
+from ramify.parameters import check_option, check_real
+
+Alternative = Literal["two-sided", "less", "greater"]
+
+
+def critical_distance(n_methods: int, n_datasets: int, *, alpha: float = 0.05) -> float:
+    """Nemenyi's critical distance: average ranks further apart differ at level `alpha`.
+
+    Examples
+    --------
+    >>> from ramify.compare import critical_distance
+    >>> round(critical_distance(4, 14), 2)
+    1.25
+    """
+    check_real("critical_distance", "alpha", alpha, low=0, high=1, open_low=True, open_high=True)
+    quantile = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
+    return float(quantile * _standard_error(n_methods, n_datasets))
+
+
+def nemenyi(table: Any, *, digits: int | None = None) -> pd.DataFrame:
+    """p-values of Nemenyi's test for all pairs of methods.
+
+    Examples
+    --------
+    >>> from ramify.compare import nemenyi
+    >>> nemenyi([[1, 2, 3]] * 6).round(3).to_numpy()[0]
+    array([1.   , 0.193, 0.002])
+    """
+    ranks = average_ranks(table, digits=digits)
+    n_datasets = len(check_table(table))
+    distance = np.abs(ranks.to_numpy()[:, None] - ranks.to_numpy()[None, :])
+    statistic = distance / _standard_error(len(ranks), n_datasets) * np.sqrt(2)
+    p_values = stats.studentized_range.sf(statistic, len(ranks), np.inf)
+    np.fill_diagonal(p_values, 1.0)
+    return pd.DataFrame(p_values, index=ranks.index, columns=ranks.index)
+
+
+def holm(
+    table: Any,
+    *,
+    control: str | None = None,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    larger_is_better: bool = True,
+    digits: int | None = None,
+) -> pd.DataFrame:
+    """Holm's step-down test of average ranks: one method against each other one, or all pairs.
+
+    Parameters
+    ----------
+    table : frame or array of shape (n_datasets, n_methods)
+        One measure.
+    control : str, optional
+        The method that the others are compared with; all pairs without one.
+    alternative : {"two-sided", "less", "greater"}
+        "less": the first method of a pair has the lower (better) rank.
+    alpha : float
+        Family-wise error rate.
+    larger_is_better : bool
+        False for losses.
+    digits : int, optional
+        Round to so many significant digits first.
+
+    Returns
+    -------
+    frame
+        One row per hypothesis by ascending p-value: the two methods, z, p_value, the alpha it is held against,
+        adjusted p-value and whether it is significant.
+    """
+    ranks = average_ranks(table, larger_is_better=larger_is_better, digits=digits)
+    n_datasets = len(check_table(table))
+    return holm_of_ranks(ranks, n_datasets, control=control, alternative=alternative, alpha=alpha)
+
+
+def holm_of_ranks(
+    ranks: pd.Series,
+    n_datasets: int,
+    *,
+    control: str | None = None,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> pd.DataFrame:
+    """Holm's test from average ranks as papers print them."""
+    tests = _z_tests(ranks, n_datasets, control, alternative)
+    n_tests = len(tests)
+    tests["threshold"] = alpha / (n_tests - np.arange(n_tests))
+    tests["adjusted"] = np.minimum(1, np.maximum.accumulate(tests["p_value"] * (n_tests - np.arange(n_tests))))
+    tests["significant"] = tests["adjusted"] <= alpha
+    return tests
+
+
+def bonferroni_dunn(
+    table: Any,
+    *,
+    control: str,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    larger_is_better: bool = True,
+    digits: int | None = None,
+) -> pd.DataFrame:
+    """Bonferroni-Dunn test of average ranks against a control; parameters and result as of `holm`."""
+    ranks = average_ranks(table, larger_is_better=larger_is_better, digits=digits)
+    n_datasets = len(check_table(table))
+    return bonferroni_dunn_of_ranks(ranks, n_datasets, control=control, alternative=alternative, alpha=alpha)
+
+
+def bonferroni_dunn_of_ranks(
+    ranks: pd.Series, n_datasets: int, *, control: str, alternative: Alternative = "two-sided", alpha: float = 0.05
+) -> pd.DataFrame:
+    """Bonferroni-Dunn test from average ranks as papers print them."""
+    tests = _z_tests(ranks, n_datasets, control, alternative)
+    tests["threshold"] = alpha / len(tests)
+    tests["adjusted"] = np.minimum(1, tests["p_value"] * len(tests))
+    tests["significant"] = tests["adjusted"] <= alpha
+    return tests
+
+
+def wilcoxon_bh(
+    table: Any,
+    *,
+    control: str | None = None,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    digits: int | None = None,
+) -> pd.DataFrame:
+    """Wilcoxon's signed-rank tests, false discovery rate controlled by Benjamini and Hochberg.
+
+    Parameters are those of `holm`; "greater" means that the first method of a pair has the larger values. Equal values
+    on a data set count as in Demsar (2006): zero differences are split evenly between both signs.
+    """
+    values = check_table(table)
+    if digits is not None:
+        values = values.map(lambda value: float(f"{value:.{digits}g}"))
+    rows = []
+    for first, second in _pairs(list(values.columns), control):
+        difference = (values[first] - values[second]).to_numpy()
+        if np.any(difference):
+            p_value = float(stats.wilcoxon(difference, zero_method="zsplit", alternative=alternative).pvalue)
+        else:
+            p_value = 1.0
+        rows.append((first, second, float(np.median(difference)), p_value))
+    tests = pd.DataFrame(rows, columns=["first", "second", "median_difference", "p_value"])
+    tests["adjusted"] = stats.false_discovery_control(tests["p_value"].to_numpy(), method="bh")
+    tests["significant"] = tests["adjusted"] <= alpha
+    return tests.sort_values("p_value", kind="stable", ignore_index=True)
+
+
+def dunn(table: Any, *, alternative: Literal["two-sided", "one-sided"] = "two-sided") -> pd.DataFrame:
+    """p-values of Dunn's procedure for all pairs, with the data sets unpaired (ranks over all values, ties corrected).
+
+    Notes
+    -----
+    `label_ranking_forests` uses it one-sided (R's dunn.test); scikit-posthocs gives the two-sided values.
+    """
+    check_option("dunn", "alternative", alternative, ("two-sided", "one-sided"))
+    values = check_table(table)
+    n_datasets, n_methods = values.shape
+    n_values = n_datasets * n_methods
+    ranks = stats.rankdata(values.to_numpy()).reshape(values.shape)
+    _, counts = np.unique(values.to_numpy(), return_counts=True)
+    ties = float(np.sum(counts**3 - counts)) / (12 * (n_values - 1))
+    error = np.sqrt((n_values * (n_values + 1) / 12 - ties) * 2 / n_datasets)
+    means = ranks.mean(axis=0)
+    z = np.abs(means[:, None] - means[None, :]) / error if error > 0 else np.zeros((n_methods, n_methods))
+    p_values = stats.norm.sf(z) * (2 if alternative == "two-sided" else 1)
+    np.fill_diagonal(p_values, 1.0)
+    return pd.DataFrame(p_values, index=values.columns, columns=values.columns)
+
+
+def _standard_error(n_methods: int, n_datasets: int) -> float:
+    return float(np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
+
+
+def _pairs(names: list[str], control: str | None) -> list[tuple[str, str]]:
+    if control is None:
+        return list(combinations(names, 2))
+    if control not in names:
+        raise ValueError(f"The control {control!r} is not a method of the table, which has {', '.join(names)}.")
+    return [(control, name) for name in names if name != control]
+
+
+def _z_tests(ranks: pd.Series, n_datasets: int, control: str | None, alternative: Alternative) -> pd.DataFrame:
+    check_option("holm", "alternative", alternative, ("two-sided", "less", "greater"))
+    error = _standard_error(len(ranks), n_datasets)
+    rows = []
+    for first, second in _pairs([str(name) for name in ranks.index], control):
+        z = (ranks[first] - ranks[second]) / error
+        two_sided = 2 * stats.norm.sf(abs(z))
+        p_value = {"two-sided": two_sided, "less": stats.norm.cdf(z), "greater": stats.norm.sf(z)}[alternative]
+        rows.append((first, second, float(z), float(p_value)))
+    tests = pd.DataFrame(rows, columns=["first", "second", "z", "p_value"])
+    return tests.sort_values("p_value", kind="stable", ignore_index=True)

@@ -1,0 +1,69 @@
+"""Tables of results: one row per data set, one column per method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def check_table(table: Any) -> pd.DataFrame:
+    """Return the table as a frame of finite floats, or say what is wrong with it."""
+    frame = pd.DataFrame(table) if not isinstance(table, pd.DataFrame) else table
+    if frame.shape[0] < 2 or frame.shape[1] < 2:
+        raise ValueError(
+            f"A comparison needs a table of at least 2 data sets (rows) by 2 methods (columns). Got {frame.shape}."
+        )
+    if not frame.columns.is_unique:
+        raise ValueError("Every method must have a name of its own; the table has columns of the same name.")
+    try:
+        values = frame.astype(np.float64)
+    except (ValueError, TypeError):
+        raise ValueError("The table must hold numbers only: one row per data set, one column per method.") from None
+    if not np.isfinite(values.to_numpy()).all():
+        row, column = np.argwhere(~np.isfinite(values.to_numpy()))[0]
+        raise ValueError(
+            f"The table has no finite value for {frame.columns[column]!r} on {frame.index[row]!r}; "
+            "drop that data set or that method, so that all methods are compared on the same data sets."
+        )
+    values.columns = [str(name) for name in values.columns]
+    return values
+
+
+def rank_methods(table: Any, *, larger_is_better: bool = True, digits: int | None = None) -> pd.DataFrame:
+    """Rank of each method on each data set: 1 is best, ties share their average rank.
+
+    Parameters
+    ----------
+    table : frame or array of shape (n_datasets, n_methods)
+        One measure.
+    larger_is_better : bool, default=True
+        False for losses.
+    digits : int, optional
+        Round to so many significant digits first, so that differences below that count as ties.
+
+    Examples
+    --------
+    >>> from ramify.compare import rank_methods
+    >>> rank_methods([[0.9, 0.8, 0.9], [0.5, 0.7, 0.6]]).to_numpy()
+    array([[1.5, 3. , 1.5],
+           [3. , 1. , 2. ]])
+    """
+    values = check_table(table)
+    if digits is not None:
+        values = values.map(lambda value: float(f"{value:.{digits}g}"))
+    return values.rank(axis=1, ascending=not larger_is_better, method="average")
+
+
+def average_ranks(table: Any, *, larger_is_better: bool = True, digits: int | None = None) -> pd.Series:
+    """Mean rank of each method over the data sets; 1 is best."""
+    return rank_methods(table, larger_is_better=larger_is_better, digits=digits).mean(axis=0)
+
+
+def wins(table: Any, *, larger_is_better: bool = True) -> pd.DataFrame:
+    """Number of data sets on which the row's method is better than the column's."""
+    values = check_table(table) if larger_is_better else -check_table(table)
+    array = values.to_numpy()
+    counts = (array[:, :, None] > array[:, None, :]).sum(axis=0)
+    return pd.DataFrame(counts, index=values.columns, columns=values.columns)

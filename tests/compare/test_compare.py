@@ -1,0 +1,185 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import scikit_posthocs
+
+from ramify.compare import (
+    average_ranks,
+    bonferroni_dunn_of_ranks,
+    compare,
+    critical_distance,
+    dunn,
+    friedman,
+    friedman_of_ranks,
+    holm,
+    holm_of_ranks,
+    nemenyi,
+    rank_methods,
+    wilcoxon_bh,
+    wins,
+)
+
+# Printed as 3.222, 2.556, 1.583 and 2.639: rank sums over the 18 blocks.
+THESIS_RANKS = pd.Series({"BR": 58.0, "CC": 46.0, "LCC": 28.5, "ECC": 47.5}) / 18
+TREES = pd.DataFrame(
+    [
+        (0.883, 0.889, 0.882),
+        (0.111, 0.182, 0.117),
+        (0.182, 0.291, 0.324),
+        (0.458, 0.437, 0.447),
+        (0.746, 0.757, 0.760),
+        (0.797, 0.774, 0.890),
+        (0.871, 0.854, 0.883),
+        (0.794, 0.704, 0.797),
+        (0.963, 0.853, 0.947),
+        (0.871, 0.838, 0.935),
+        (0.929, 0.901, 0.949),
+        (0.897, 0.859, 0.895),
+        (0.817, 0.787, 0.827),
+        (0.833, 0.598, 0.794),
+        (0.905, 0.906, 0.882),
+        (0.334, 0.337, 0.343),
+    ],
+    columns=["RT", "ERT", "LRT"],
+)
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(3)
+    values = rng.random((14, 5)).round(2) + np.array([0.3, 0, 0.1, 0, 0.2])
+    return pd.DataFrame(values, columns=list("abcde"))
+
+
+def test_table_5_2_of_the_thesis_from_its_printed_ranks():
+    result = friedman_of_ranks(THESIS_RANKS, 18)
+    assert result.statistic == pytest.approx(14.95, abs=0.01)
+    assert result.p_value == pytest.approx(0.00186, abs=1e-5)
+
+
+def test_tables_5_3_and_5_4_of_the_thesis_are_one_sided():
+    by_holm = holm_of_ranks(THESIS_RANKS, 18, control="LCC", alternative="less")
+    assert by_holm["second"].tolist() == ["BR", "ECC", "CC"]
+    np.testing.assert_allclose(by_holm["z"], [-3.808, -2.453, -2.259], atol=1e-3)
+    np.testing.assert_allclose(by_holm["p_value"], [0.0001, 0.0071, 0.0119], atol=6e-5)
+    np.testing.assert_allclose(by_holm["threshold"], [0.05 / 3, 0.025, 0.05])
+    assert by_holm["significant"].all()
+    by_bonferroni = bonferroni_dunn_of_ranks(THESIS_RANKS, 18, control="LCC", alternative="less")
+    np.testing.assert_allclose(by_bonferroni["threshold"], 0.05 / 3)
+    assert by_bonferroni["significant"].all()
+
+
+def test_critical_values_of_the_rpv_paper_belong_to_another_level():
+    assert stats.chi2.ppf(0.95, 5) == pytest.approx(11.07, abs=0.01)
+    assert stats.chi2.ppf(0.975, 5) == pytest.approx(12.83, abs=0.01)
+
+
+def test_table_4_4_of_label_ranking_gives_a_larger_p_than_the_text_says():
+    assert friedman(TREES).p_value == pytest.approx(0.047, abs=0.001)
+
+
+def test_table_4_5_of_label_ranking_is_one_sided_dunn():
+    p_values = dunn(TREES, alternative="one-sided")
+    assert p_values.loc["RT", "ERT"] == pytest.approx(0.22, abs=0.01)
+    assert p_values.loc["RT", "LRT"] == pytest.approx(0.37, abs=0.01)
+    assert p_values.loc["ERT", "LRT"] == pytest.approx(0.13, abs=0.01)
+
+
+def test_critical_distances_of_demsar():
+    assert critical_distance(4, 14) == pytest.approx(2.569 * np.sqrt(20 / 84), abs=1e-3)
+    assert critical_distance(4, 14, alpha=0.10) == pytest.approx(2.291 * np.sqrt(20 / 84), abs=1e-3)
+
+
+def test_friedman_equals_scipy(table):
+    expected = stats.friedmanchisquare(*table.to_numpy().T)
+    result = friedman(table)
+    assert result.statistic == pytest.approx(expected.statistic)
+    assert result.p_value == pytest.approx(expected.pvalue)
+
+
+def test_nemenyi_equals_scikit_posthocs(table):
+    expected = scikit_posthocs.posthoc_nemenyi_friedman(table)
+    np.testing.assert_allclose(nemenyi(table), expected, atol=1e-6)
+
+
+def test_dunn_equals_scikit_posthocs(table):
+    long = table.melt(var_name="method")
+    expected = scikit_posthocs.posthoc_dunn(long, val_col="value", group_col="method")
+    np.testing.assert_allclose(dunn(table), expected, atol=1e-12)
+
+
+def test_holm_adjusts_as_statsmodels_does(table):
+    from statsmodels.stats.multitest import multipletests
+
+    tests = holm(table, control="a")
+    np.testing.assert_allclose(tests["adjusted"], multipletests(tests["p_value"], method="holm")[1])
+
+
+def test_wilcoxon_with_benjamini_hochberg_equals_scipy_and_statsmodels(table):
+    from statsmodels.stats.multitest import multipletests
+
+    tests = wilcoxon_bh(table)
+    first = tests.iloc[0]
+    expected = stats.wilcoxon(table[first["first"]], table[first["second"]], zero_method="zsplit").pvalue
+    assert first["p_value"] == pytest.approx(expected)
+    np.testing.assert_allclose(tests["adjusted"], multipletests(tests["p_value"], method="fdr_bh")[1])
+
+
+def test_ranks_share_ties_and_follow_the_direction():
+    values = pd.DataFrame({"a": [1.0, 1.0], "b": [1.0, 2.0], "c": [0.0, 3.0]})
+    assert rank_methods(values).to_numpy().tolist() == [[1.5, 1.5, 3], [3, 2, 1]]
+    assert average_ranks(values, larger_is_better=False).tolist() == [1.75, 2.25, 2.0]
+    assert rank_methods([[0.12341, 0.12342], [1, 2]], digits=3).iloc[0].tolist() == [1.5, 1.5]
+
+
+def test_wins_count_strictly_better():
+    assert wins(pd.DataFrame({"a": [1, 2, 3], "b": [1, 1, 4]})).to_numpy().tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_clear_winner_is_named_in_the_sentence():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(scale=0.01, size=(20, 3))
+    result = compare(pd.DataFrame(noise + [0.9, 0.5, 0.5], columns=["best", "x", "y"]))
+    assert "best (average rank 1.00) is significantly better than" in result.sentence
+    assert ("best",) not in result.groups
+    assert result.groups[-1] in {("x", "y"), ("y", "x")}
+
+
+def test_no_difference_gives_one_group_and_no_distance(table):
+    noise = pd.DataFrame(np.random.default_rng(1).random((12, 4)))
+    result = compare(noise)
+    assert result.critical_distance is None
+    assert len(result.groups) == 1
+    assert "no significant difference" in result.sentence
+
+
+def test_too_few_data_sets_give_no_p_value():
+    result = compare([[0.9, 0.1], [0.9, 0.2], [0.8, 0.1]])
+    assert result.friedman is None
+    assert result.p_values is None
+    assert "too few to conclude anything" in result.sentence
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ([[1, 2]], "at least 2 data sets"),
+        (pd.DataFrame({"a": [1, np.nan], "b": [1, 2]}), "no finite value for 'a' on 1"),
+        (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "numbers only"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "name of its own"),
+    ],
+)
+def test_bad_tables_are_refused(table, words):
+    with pytest.raises(ValueError, match=words):
+        compare(table)
+
+
+def test_an_unknown_control_is_refused(table):
+    with pytest.raises(ValueError, match="control 'z' is not a method"):
+        holm(table, control="z")
