@@ -93,7 +93,7 @@ def mallows_spread(mean_distance: float, n_labels: int) -> float:
     --------
     >>> from ramify.ensemble.label_ranking_aggregation import mallows_spread
     >>> round(mallows_spread(0.5, 3), 4)
-    1.2809
+    1.3556
     """
     if mean_distance >= _expected_distance(0.0, n_labels):
         return 0.0

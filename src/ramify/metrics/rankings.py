@@ -46,8 +46,8 @@ def kendall_tau(
     Examples
     --------
     >>> from ramify.metrics import kendall_tau
-    >>> kendall_tau([[1, 2, 3], [1, 2, 3]], [[1, 3, 2], [1, 2, 3]])
-    0.6666666666666667
+    >>> round(kendall_tau([[1, 2, 3], [1, 2, 3]], [[1, 3, 2], [1, 2, 3]]), 2)
+    0.67
     """
     if variant not in {"a", "b"}:
         raise ValueError(f"The 'variant' parameter of kendall_tau must be 'a' or 'b'. Got {variant!r} instead.")

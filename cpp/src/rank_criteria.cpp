@@ -1,0 +1,317 @@
+#include "ramify/rank_criteria.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ramify {
+
+namespace {
+
+constexpr std::int64_t lanes = VectorRows::lanes;
+constexpr double tolerance = 1e-12;
+
+std::int64_t padded(std::int64_t length) { return (length + lanes - 1) / lanes * lanes; }
+
+double dot(const double* a, const double* b, std::int64_t length) {
+  double sums[lanes] = {};
+  for (std::int64_t i = 0; i < length; i += lanes)
+    for (std::int64_t lane = 0; lane < lanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+void add_scaled(double* sum, const double* values, double scale, std::int64_t length) {
+  for (std::int64_t i = 0; i < length; i += lanes)
+    for (std::int64_t lane = 0; lane < lanes; ++lane) sum[i + lane] += scale * values[i + lane];
+}
+
+double times_log(double count) { return count > 0 ? count * std::log(count) : 0.0; }
+
+template <class Number>
+std::vector<double> padded_rows(const Number* values, std::int64_t n_rows, std::int64_t n_columns) {
+  const std::int64_t stride = padded(n_columns);
+  std::vector<double> rows(static_cast<std::size_t>(n_rows * stride), 0.0);
+  for (std::int64_t i = 0; i < n_rows; ++i)
+    for (std::int64_t j = 0; j < n_columns; ++j) rows[static_cast<std::size_t>(i * stride + j)] = values[i * n_columns + j];
+  return rows;
+}
+
+}  // namespace
+
+VectorRows::VectorRows(const double* values, std::int64_t n_rows, std::int64_t n_columns)
+    : stride_(padded(n_columns)), values_(padded_rows(values, n_rows, n_columns)) {}
+
+VectorRows::VectorRows(const std::int8_t* values, std::int64_t n_rows, std::int64_t n_columns)
+    : stride_(padded(n_columns)), values_(padded_rows(values, n_rows, n_columns)) {}
+
+// ---- mean correlation
+
+CorrelationCriterion::CorrelationCriterion(const RankingRows& target, double gamma)
+    : vectors_(target.vectors, target.n_rows, target.n_dimensions),
+      square_(target.square),
+      gamma_(gamma),
+      total_(static_cast<std::size_t>(vectors_.stride())),
+      left_(static_cast<std::size_t>(vectors_.stride())) {}
+
+void CorrelationCriterion::open(const std::uint32_t* rows, const double* weights, std::int64_t n) {
+  const std::int64_t stride = vectors_.stride();
+  rows_ = rows;
+  weights_ = weights;
+  n_ = 0;
+  std::fill(total_.begin(), total_.end(), 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    n_ += weights[i];
+    add_scaled(total_.data(), vectors_.row(rows[i]), weights[i], stride);
+  }
+  with_total_.resize(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i)
+    with_total_[static_cast<std::size_t>(i)] = weights[i] * dot(total_.data(), vectors_.row(rows[i]), stride);
+  total_square_ = dot(total_.data(), total_.data(), stride);
+  parent_ = total_square_ / (n_ * n_ * square_);
+  clear();
+}
+
+void CorrelationCriterion::clear() {
+  n_left_ = left_square_ = left_total_ = 0;
+  std::fill(left_.begin(), left_.end(), 0.0);
+}
+
+void CorrelationCriterion::add(std::int64_t position) {
+  const double* vector = vectors_.row(rows_[position]);
+  const double weight = weights_[position];
+  const std::int64_t stride = vectors_.stride();
+  left_square_ += 2 * weight * dot(left_.data(), vector, stride) + weight * weight * dot(vector, vector, stride);
+  left_total_ += with_total_[static_cast<std::size_t>(position)];
+  add_scaled(left_.data(), vector, weight, stride);
+  n_left_ += weight;
+}
+
+double CorrelationCriterion::split_similarity() const {
+  const double right_square = total_square_ - 2 * left_total_ + left_square_;
+  return (left_square_ / n_left_ + right_square / (n_ - n_left_)) / (n_ * square_);
+}
+
+double CorrelationCriterion::gain() const { return split_similarity() - parent_; }
+
+bool CorrelationCriterion::allowed() const { return (1 + parent_) + tolerance < gamma_ * (1 + split_similarity()); }
+
+// ---- entropy of rankings
+
+double EntropyCriterion::Side::entropy(double square) const {
+  if (n_distinct < 2) return 0.0;
+  const double share_logs = count_logs / n - std::log(n);
+  const double similarity = (products / (static_cast<double>(n_distinct) * n * square) + 1) / 2;
+  return share_logs * std::log(similarity);
+}
+
+EntropyCriterion::EntropyCriterion(const RankingRows& target)
+    : vectors_(target.vectors, target.n_rows, target.n_dimensions),
+      kinds_(target.kinds, target.kinds + target.n_rows),
+      square_(target.square),
+      total_(static_cast<std::size_t>(vectors_.stride())),
+      node_distinct_(total_.size()),
+      left_sum_(total_.size()),
+      left_distinct_(total_.size()),
+      right_distinct_(total_.size()),
+      node_counts_(static_cast<std::size_t>(target.n_kinds), 0.0),
+      left_counts_(static_cast<std::size_t>(target.n_kinds), 0.0) {}
+
+void EntropyCriterion::open(const std::uint32_t* rows, const double* weights, std::int64_t n) {
+  const std::int64_t stride = vectors_.stride();
+  for (const std::int32_t kind : node_kinds_) node_counts_[static_cast<std::size_t>(kind)] = left_counts_[static_cast<std::size_t>(kind)] = 0;
+  node_kinds_.clear();
+  rows_ = rows;
+  weights_ = weights;
+  node_ = Side();
+  std::fill(total_.begin(), total_.end(), 0.0);
+  std::fill(node_distinct_.begin(), node_distinct_.end(), 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double* vector = vectors_.row(rows[i]);
+    double& count = node_counts_[static_cast<std::size_t>(kinds_[rows[i]])];
+    if (count == 0) {
+      node_kinds_.push_back(kinds_[rows[i]]);
+      add_scaled(node_distinct_.data(), vector, 1.0, stride);
+    }
+    count += weights[i];
+    node_.n += weights[i];
+    add_scaled(total_.data(), vector, weights[i], stride);
+  }
+  for (const std::int32_t kind : node_kinds_) node_.count_logs += times_log(node_counts_[static_cast<std::size_t>(kind)]);
+  node_.n_distinct = static_cast<std::int64_t>(node_kinds_.size());
+  node_.products = dot(node_distinct_.data(), total_.data(), stride);
+  parent_ = node_.entropy(square_);
+  clear();
+}
+
+void EntropyCriterion::clear() {
+  left_ = Side();
+  right_ = node_;
+  std::fill(left_sum_.begin(), left_sum_.end(), 0.0);
+  std::fill(left_distinct_.begin(), left_distinct_.end(), 0.0);
+  right_distinct_ = node_distinct_;
+  for (const std::int32_t kind : node_kinds_) left_counts_[static_cast<std::size_t>(kind)] = 0;
+}
+
+void EntropyCriterion::add(std::int64_t position) {
+  const std::uint32_t row = rows_[position];
+  const double weight = weights_[position];
+  const double* vector = vectors_.row(row);
+  const std::int64_t stride = vectors_.stride();
+  const std::size_t kind = static_cast<std::size_t>(kinds_[row]);
+  const double left_before = left_counts_[kind], left_after = left_before + weight;
+  const double right_before = node_counts_[kind] - left_before, right_after = node_counts_[kind] - left_after;
+
+  if (left_before == 0) {
+    ++left_.n_distinct;
+    left_.products += dot(vector, left_sum_.data(), stride);
+    add_scaled(left_distinct_.data(), vector, 1.0, stride);
+  }
+  left_.products += weight * dot(vector, left_distinct_.data(), stride);
+  right_.products -= weight * dot(vector, right_distinct_.data(), stride);
+  add_scaled(left_sum_.data(), vector, weight, stride);
+  if (right_after <= 0) {
+    --right_.n_distinct;
+    add_scaled(right_distinct_.data(), vector, -1.0, stride);
+    right_.products -= dot(vector, total_.data(), stride) - dot(vector, left_sum_.data(), stride);
+  }
+  left_.n += weight;
+  right_.n -= weight;
+  left_.count_logs += times_log(left_after) - times_log(left_before);
+  right_.count_logs += times_log(right_after) - times_log(right_before);
+  left_counts_[kind] = left_after;
+}
+
+double EntropyCriterion::gain() const {
+  return parent_ - (left_.n * left_.entropy(square_) + right_.n * right_.entropy(square_)) / node_.n;
+}
+
+bool EntropyCriterion::allowed() const {
+  if (node_.n <= 1) return false;
+  const double k = static_cast<double>(node_.n_distinct);
+  const double code = node_.n_distinct >= 100 ? k * std::log(3.0) : std::log(std::pow(3.0, k) - 2);
+  const double drop = k * parent_ - static_cast<double>(left_.n_distinct) * left_.entropy(square_) -
+                      static_cast<double>(right_.n_distinct) * right_.entropy(square_);
+  return gain() > (std::log(node_.n - 1) + code - drop) / node_.n;
+}
+
+// ---- Mallows spread
+
+namespace {
+constexpr std::size_t grid_cells = 2048;
+}
+
+MallowsCriterion::MallowsCriterion(const RankingRows& target)
+    : signs_(target.signs, target.n_rows, target.n_pairs),
+      n_labels_(target.n_labels),
+      n_pairs_(target.n_pairs),
+      row_ordered_(static_cast<std::size_t>(target.n_rows)),
+      total_(static_cast<std::size_t>(signs_.stride())),
+      left_(total_.size()),
+      wins_(static_cast<std::size_t>(target.n_labels)),
+      right_(total_.size()) {
+  for (std::int64_t i = 0; i < target.n_rows; ++i) {
+    const double* signs = signs_.row(i);
+    row_ordered_[static_cast<std::size_t>(i)] = dot(signs, signs, signs_.stride());
+  }
+  start_.resize(grid_cells + 1);
+  const double half = static_cast<double>(n_pairs_) / 2;
+  for (std::size_t cell = 0; cell <= grid_cells; ++cell) {
+    const double mean_distance = half * static_cast<double>(cell) / grid_cells;
+    double low = 0, high = max_spread, slope = 0;
+    for (int step = 0; step < 60; ++step) {
+      const double middle = (low + high) / 2;
+      (expected_distance(middle, slope) > mean_distance ? low : high) = middle;
+    }
+    start_[cell] = (low + high) / 2;
+  }
+}
+
+/// Expected distance from the centre, the sum over j of that of the insertion of the j-th label,
+/// which adds 0 .. j - 1 discordances with odds e^(-spread).
+double MallowsCriterion::expected_distance(double spread, double& slope) const {
+  const double odds = std::exp(-spread);
+  double power = 1, weights = 1, first = 0, second = 0, expected = 0;
+  slope = 0;
+  for (std::int64_t j = 1; j < n_labels_; ++j) {
+    power *= odds;
+    weights += power;
+    first += static_cast<double>(j) * power;
+    second += static_cast<double>(j * j) * power;
+    const double mean = first / weights;
+    expected += mean;
+    slope -= second / weights - mean * mean;
+  }
+  return expected;
+}
+
+double MallowsCriterion::spread_of(double mean_distance) const {
+  const double half = static_cast<double>(n_pairs_) / 2;
+  if (mean_distance >= half) return 0.0;
+  const double at = mean_distance / half * grid_cells;
+  const std::size_t cell = static_cast<std::size_t>(at);
+  double spread = start_[cell] + (at - static_cast<double>(cell)) * (start_[cell + 1] - start_[cell]);
+  for (int step = 0; step < 8; ++step) {
+    double slope = 0;
+    const double error = expected_distance(spread, slope) - mean_distance;
+    if (slope >= 0) break;
+    const double next = std::min(max_spread, std::max(0.0, spread - error / slope));
+    const double change = std::abs(next - spread);
+    spread = next;
+    if (change < 1e-12) break;
+  }
+  return spread;
+}
+
+/// Ranks the labels by their wins (ties by label order) and counts agreement with that order.
+double MallowsCriterion::spread_of_sums(const double* sums, double n_ordered) const {
+  if (n_ordered <= 0) return 0.0;
+  std::fill(wins_.begin(), wins_.end(), 0.0);
+  const double* pair = sums;
+  for (std::int64_t a = 0; a < n_labels_; ++a)
+    for (std::int64_t b = a + 1; b < n_labels_; ++b, ++pair) {
+      wins_[static_cast<std::size_t>(a)] += *pair;
+      wins_[static_cast<std::size_t>(b)] -= *pair;
+    }
+  double agreement = 0;
+  pair = sums;
+  for (std::int64_t a = 0; a < n_labels_; ++a)
+    for (std::int64_t b = a + 1; b < n_labels_; ++b, ++pair)
+      agreement += wins_[static_cast<std::size_t>(b)] - wins_[static_cast<std::size_t>(a)] > tolerance ? -*pair : *pair;
+  return spread_of(static_cast<double>(n_pairs_) / 2 * (1 - agreement / n_ordered));
+}
+
+void MallowsCriterion::open(const std::uint32_t* rows, const double* weights, std::int64_t n) {
+  rows_ = rows;
+  weights_ = weights;
+  n_ = ordered_ = 0;
+  std::fill(total_.begin(), total_.end(), 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    n_ += weights[i];
+    ordered_ += weights[i] * row_ordered_[rows[i]];
+    add_scaled(total_.data(), signs_.row(rows[i]), weights[i], signs_.stride());
+  }
+  parent_ = spread_of_sums(total_.data(), ordered_);
+  clear();
+}
+
+void MallowsCriterion::clear() {
+  n_left_ = left_ordered_ = 0;
+  std::fill(left_.begin(), left_.end(), 0.0);
+}
+
+void MallowsCriterion::add(std::int64_t position) {
+  const std::uint32_t row = rows_[position];
+  add_scaled(left_.data(), signs_.row(row), weights_[position], signs_.stride());
+  n_left_ += weights_[position];
+  left_ordered_ += weights_[position] * row_ordered_[row];
+}
+
+double MallowsCriterion::gain() const {
+  for (std::size_t i = 0; i < right_.size(); ++i) right_[i] = total_[i] - left_[i];
+  const double left = spread_of_sums(left_.data(), left_ordered_);
+  const double right = spread_of_sums(right_.data(), ordered_ - left_ordered_);
+  return (n_left_ * left + (n_ - n_left_) * right) / n_ - parent_;
+}
+
+bool MallowsCriterion::allowed() const { return gain() > tolerance; }
+
+}  // namespace ramify
