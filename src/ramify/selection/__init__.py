@@ -1,3 +1,31 @@
 """Feature selection: the top of a ranking, and selection along a feature hierarchy."""
 
-__all__: list[str] = []
+from ramify.selection.cfs import CFSSelector
+from ramify.selection.eager import HierarchicalSelector
+from ramify.selection.lazy import LazySelector, selection_ranking
+from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
+from ramify.selection.relevance import (
+    ConditionalProbabilities,
+    conditional_probabilities,
+    gain_ratio,
+    information_gain,
+    lazy_r,
+    lift,
+    r_relevance,
+)
+
+__all__ = [
+    "CFSSelector",
+    "ConditionalProbabilities",
+    "HierarchicalSelector",
+    "LazyNaiveBayes",
+    "LazyNeighbors",
+    "LazySelector",
+    "conditional_probabilities",
+    "gain_ratio",
+    "information_gain",
+    "lazy_r",
+    "lift",
+    "r_relevance",
+    "selection_ranking",
+]

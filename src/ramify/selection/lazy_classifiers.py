@@ -1,0 +1,240 @@
+"""Classifiers that look, in each row, at the features selected for that row alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ramify.parameters import check_integer
+from ramify.selection.feature_graph import pattern
+from ramify.selection.lazy import LazySelector
+from ramify.selection.relevance import check_binary
+
+# Test rows x training rows whose distances are held at a time.
+_BLOCK_CELLS = 1 << 23
+
+
+class _LazyClassifier(ClassifierMixin, BaseEstimator):
+    """Reading of rows, their selection masks and the choice of the likeliest class, for the two classifiers below."""
+
+    selector: LazySelector | None
+
+    def _fit_selector(self, X: Any, y: Any) -> tuple[sparse.csr_array, np.ndarray]:
+        """Training rows as a boolean CSR and the codes of their classes."""
+        values = pattern(sparse.csr_array(self._read(X, reset=True)))
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"{type(self).__name__} takes one class per row. Got y of shape {y.shape}.")
+        check_classification_targets(y)
+        if len(y) != values.shape[0]:
+            raise ValueError(f"X has {values.shape[0]} rows and y has {len(y)}; they must agree.")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.selector_ = None if self.selector is None else clone(self.selector).fit(X, y, rank=False)
+        return self._repaired(values), codes
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        return check_binary(validate_data(self, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric"))
+
+    def _repaired(self, values: sparse.csr_array) -> sparse.csr_array:
+        return values if self.selector_ is None else self.selector_.close_rows(values)
+
+    def _blocks(self, X: Any) -> Iterator[tuple[sparse.csr_array, sparse.csr_array | None]]:
+        """Rows in blocks with their selection masks; None stands for all features."""
+        check_is_fitted(self)
+        values = self._repaired(pattern(sparse.csr_array(self._read(X, reset=False))))
+        if self.selector_ is None:
+            height = max(1, _BLOCK_CELLS // max(1, values.shape[1]))
+            for start in range(0, values.shape[0], height):
+                yield values[start : start + height], None
+            return
+        start = 0
+        for mask in self.selector_.selection_blocks(values):
+            yield values[start : start + mask.shape[0]], mask
+            start += mask.shape[0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The likeliest class of each row, the first of equally likely ones."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class, in the order of `classes_`."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LazyNaiveBayes(_LazyClassifier):
+    """Naive Bayes over the binary features that are selected for each row.
+
+    Parameters
+    ----------
+    selector : LazySelector, optional
+        Which features count in which row; None for all of them.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Classes, sorted.
+    selector_ : LazySelector or None
+        The fitted selector.
+
+    Notes
+    -----
+    Probabilities of features and classes are smoothed by one (Laplace). A row without a selected feature gets the
+    prior.
+
+    References
+    ----------
+    P. N. da Silva, A. Plastino, A. A. Freitas, "Prioritizing positive feature values: a new hierarchical feature
+    selection method", Applied Intelligence, 2020.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.selection import LazyNaiveBayes, LazySelector
+    >>> order = Hierarchy.from_edges([("animal", "bird"), ("animal", "fish")])
+    >>> X, y = [[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 0]], ["flies", "flies", "swims", "swims"]
+    >>> LazyNaiveBayes(LazySelector(order)).fit(X, y).predict([[1, 0, 1]])
+    array(['swims'], dtype='<U5')
+    """
+
+    def __init__(self, selector: LazySelector | None = None) -> None:
+        self.selector = selector
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the selector and the probabilities of each feature in each class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Binary features.
+        y : array of shape (n_samples,)
+            Classes.
+        """
+        values, codes = self._fit_selector(X, y)
+        n_classes = len(self.classes_)
+        members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+        counts = np.bincount(codes, minlength=n_classes)
+        present = ((members @ values.astype(np.float64)).toarray() + 1.0) / (counts + 2.0)[:, None]
+        self._log_present = np.log(present).T
+        self._log_absent = np.log1p(-present).T
+        self._log_prior = np.log((counts + 1.0) / (len(codes) + n_classes))
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class, in the order of `classes_`."""
+        evidence = np.concatenate([self._evidence(values, mask) for values, mask in self._blocks(X)])
+        joint = np.exp(evidence - evidence.max(axis=1, keepdims=True))
+        return joint / joint.sum(axis=1, keepdims=True)
+
+    def _evidence(self, values: sparse.csr_array, mask: sparse.csr_array | None) -> np.ndarray:
+        present = values.astype(np.float64)
+        if mask is None:
+            absent_everywhere = self._log_absent.sum(axis=0)
+            return self._log_prior + absent_everywhere + present @ (self._log_present - self._log_absent)
+        selected = mask.astype(np.float64)
+        difference = selected.multiply(present) @ (self._log_present - self._log_absent)
+        return self._log_prior + selected @ self._log_absent + difference
+
+
+class LazyNeighbors(_LazyClassifier):
+    """Nearest neighbours over the binary features that are selected for each row.
+
+    Parameters
+    ----------
+    selector : LazySelector, optional
+        Which features count in which row; None for all of them.
+    n_neighbors : int, default=1
+        Number of neighbours.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Classes, sorted.
+    selector_ : LazySelector or None
+        The fitted selector.
+
+    Notes
+    -----
+    The distance to a training row is the number of selected features in which it differs. All training rows as near as
+    the last neighbour count, since with few selected features ties are the rule. Each class starts with a vote of one
+    over the number of training rows, as in Weka. A row without a selected feature gets the prior.
+
+    References
+    ----------
+    P. N. da Silva, A. Plastino, A. A. Freitas, "Prioritizing positive feature values: a new hierarchical feature
+    selection method", Applied Intelligence, 2020.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.selection import LazyNeighbors, LazySelector
+    >>> order = Hierarchy.from_edges([("animal", "bird"), ("animal", "fish")])
+    >>> X, y = [[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 0]], ["flies", "flies", "swims", "swims"]
+    >>> LazyNeighbors(LazySelector(order)).fit(X, y).predict([[1, 0, 1]])
+    array(['swims'], dtype='<U5')
+    """
+
+    def __init__(self, selector: LazySelector | None = None, *, n_neighbors: int = 1) -> None:
+        self.selector = selector
+        self.n_neighbors = n_neighbors
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the selector and remember the training rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Binary features.
+        y : array of shape (n_samples,)
+            Classes.
+        """
+        n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
+        values, codes = self._fit_selector(X, y)
+        if n_neighbors > values.shape[0]:
+            raise ValueError(f"n_neighbors is {n_neighbors} and there are {values.shape[0]} training rows.")
+        self._rows = sparse.csc_array(values.T, dtype=np.int32)
+        self._row_sizes = np.diff(values.indptr)
+        self._memberships = np.eye(len(self.classes_))[codes]
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class, in the order of `classes_`."""
+        parts = []
+        for values, mask in self._blocks(X):
+            height = max(1, _BLOCK_CELLS // max(1, len(self._memberships)))
+            for start in range(0, values.shape[0], height):
+                rows = slice(start, start + height)
+                parts.append(self._votes(values[rows], None if mask is None else mask[rows]))
+        return np.concatenate(parts)
+
+    def _votes(self, values: sparse.csr_array, mask: sparse.csr_array | None) -> np.ndarray:
+        n_train, n_classes = self._memberships.shape
+        distance = self._distances(values, mask)
+        farthest = np.partition(distance, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1]
+        near = (distance <= farthest[:, None]).astype(np.float64)
+        votes = near @ self._memberships + 1.0 / n_train
+        votes /= near.sum(axis=1, keepdims=True) + n_classes / n_train
+        if mask is not None:
+            votes[np.diff(mask.indptr) == 0] = self._memberships.mean(axis=0)
+        return votes
+
+    def _distances(self, values: sparse.csr_array, mask: sparse.csr_array | None) -> np.ndarray:
+        """Selected features in which the rows differ: present here, plus present there, minus twice present in both."""
+        present = values.astype(np.int32)
+        if mask is None:
+            return np.diff(values.indptr)[:, None] + self._row_sizes - 2 * (present @ self._rows).toarray()
+        selected = mask.astype(np.int32)
+        here = selected.multiply(present).tocsr()
+        n_here = np.asarray(here.sum(axis=1)).ravel()
+        return n_here[:, None] + ((selected - 2 * here) @ self._rows).toarray()

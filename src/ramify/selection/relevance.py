@@ -1,0 +1,351 @@
+"""How much a binary feature tells about the target: R, LazyR, information gain and the probabilities behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array
+
+from ramify.hierarchy import Hierarchy
+
+# Features x target columns that are held dense at a time.
+_BLOCK_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalProbabilities:
+    """Probabilities of the target given the presence or the absence of each feature.
+
+    Parameters
+    ----------
+    present, absent : ndarray of shape (n_features, n_columns)
+        P(c | x = 1) and P(c | x = 0); the columns are the classes, or the labels of a label set.
+    prior : ndarray of shape (n_columns,)
+        Share of the rows with each class or label.
+    exclusive : bool
+        Whether the columns are the classes of one target (they sum to one) or labels that stand side by side.
+    """
+
+    present: np.ndarray
+    absent: np.ndarray
+    prior: np.ndarray
+    exclusive: bool
+
+    @property
+    def n_outcomes(self) -> int:
+        """Values each target takes: the number of classes, or two for a label."""
+        return len(self.prior) if self.exclusive else 2
+
+
+def conditional_probabilities(
+    X: Any, y: Any, *, smoothing: float = 1.0, hierarchy: Hierarchy | None = None
+) -> ConditionalProbabilities:
+    """Probabilities of each class or label given each feature's value.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Binary features.
+    y : array of shape (n_samples,) or (n_samples, n_labels)
+        Classes, or 0/1 labels.
+    smoothing : float
+        s in `(n_c + s) / (n + s k)`, with k classes (two for a label); 0 gives the frequencies, and 1 / k where a value
+        never occurs.
+    hierarchy : Hierarchy, optional
+        Order of the labels; label sets are closed under it first.
+
+    Examples
+    --------
+    >>> from ramify.selection import conditional_probabilities
+    >>> conditional_probabilities([[1], [1], [0]], ["a", "b", "b"], smoothing=0).present
+    array([[0.5, 0.5]])
+    """
+    counts = _TargetCounts.of(X, y, hierarchy)
+    blocks = [block.probabilities(smoothing) for block in counts.blocks()]
+    present = np.concatenate([block[0] for block in blocks])
+    absent = np.concatenate([block[1] for block in blocks])
+    return ConditionalProbabilities(present, absent, counts.totals / counts.n_samples, counts.exclusive)
+
+
+def r_relevance(X: Any, y: Any, *, smoothing: float = 1.0, hierarchy: Hierarchy | None = None) -> np.ndarray:
+    """R of each feature: squared differences between P(c | present) and P(c | absent), summed over classes.
+
+    Parameters
+    ----------
+    X, y, smoothing, hierarchy
+        As in `conditional_probabilities`. For label sets the measure is summed over the labels.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+
+    Notes
+    -----
+    The paper does not smooth; its authors' program does, by one.
+
+    References
+    ----------
+    P. N. da Silva, A. Plastino, A. A. Freitas, "Prioritizing positive feature values: a new hierarchical feature
+    selection method", Applied Intelligence, 2020, Eq. 1.
+
+    Examples
+    --------
+    >>> from ramify.selection import r_relevance
+    >>> r_relevance([[1, 1], [1, 0], [0, 0], [0, 1]], [1, 1, 0, 0], smoothing=0)
+    array([2., 0.])
+    """
+    return _summed(X, y, hierarchy, lambda block: _squares(block, *block.probabilities(smoothing)))
+
+
+def lazy_r(X: Any, y: Any, *, value: int = 1, smoothing: float = 1.0, hierarchy: Hierarchy | None = None) -> np.ndarray:
+    """LazyR of each feature taking `value`: squared distance of P(c | x = value) from the uniform distribution.
+
+    Parameters
+    ----------
+    X, y, smoothing, hierarchy
+        As in `conditional_probabilities`. For label sets the measure is summed over the labels.
+    value : {0, 1}
+        The feature value whose relevance is asked for.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+
+    Notes
+    -----
+    The paper does not smooth; its authors' program does, by one, which its shares of selected features (Table 10) need.
+    A value that never occurs has relevance 0.
+
+    References
+    ----------
+    P. N. da Silva, A. Plastino, A. A. Freitas, "Prioritizing positive feature values: a new hierarchical feature
+    selection method", Applied Intelligence, 2020, Eq. 2.
+
+    Examples
+    --------
+    >>> from ramify.selection import lazy_r
+    >>> lazy_r([[1, 1], [1, 0], [0, 0]], ["c1", "c2", "c2"], smoothing=0)
+    array([0. , 0.5])
+    """
+    if value not in {0, 1}:
+        raise ValueError(f"The 'value' parameter of lazy_r must be 0 or 1. Got {value!r} instead.")
+
+    def relevance(block: _Counts) -> np.ndarray:
+        given = block.probabilities(smoothing)[1 - value]
+        return _squares(block, given, np.float64(1.0 / block.n_outcomes))
+
+    return _summed(X, y, hierarchy, relevance)
+
+
+def information_gain(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> np.ndarray:
+    """Information gain of each feature about the target, in bits, without smoothing.
+
+    Parameters
+    ----------
+    X, y, hierarchy
+        As in `conditional_probabilities`. For label sets the gain is summed over the labels.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+
+    Examples
+    --------
+    >>> from ramify.selection import information_gain
+    >>> information_gain([[1, 1], [1, 0], [0, 0], [0, 1]], [1, 1, 0, 0])
+    array([1., 0.])
+    """
+    return _summed(X, y, hierarchy, _gain)
+
+
+def gain_ratio(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> np.ndarray:
+    """Information gain of each feature divided by the feature's own entropy; 0 for a constant feature.
+
+    Parameters
+    ----------
+    X, y, hierarchy
+        As in `conditional_probabilities`. For label sets the gain is summed over the labels.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+
+    Examples
+    --------
+    >>> from ramify.selection import gain_ratio
+    >>> gain_ratio([[1, 1], [1, 1], [0, 1], [0, 1]], [1, 1, 0, 0])
+    array([1., 0.])
+    """
+
+    def ratio(block: _Counts) -> np.ndarray:
+        share = block.n_present / block.n_samples
+        entropy = _information(share) + _information(1.0 - share)
+        return np.divide(_gain(block), entropy, out=np.zeros_like(entropy), where=entropy > 0)
+
+    return _summed(X, y, hierarchy, ratio)
+
+
+def lift(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> np.ndarray:
+    """Lift P(c | present) / P(c) of each feature; 0 if it is never present.
+
+    Of two classes it is the lift of the second (in sorted order, the positive class by convention); of more classes or
+    of labels the largest.
+
+    Parameters
+    ----------
+    X, y, hierarchy
+        As in `conditional_probabilities`.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+
+    Examples
+    --------
+    >>> from ramify.selection import lift
+    >>> lift([[1, 1], [1, 0], [0, 0], [0, 1]], [1, 1, 0, 0])
+    array([2., 1.])
+    """
+
+    def largest(block: _Counts) -> np.ndarray:
+        expected = np.outer(block.n_present, block.totals)
+        joint = block.present * float(block.n_samples)
+        lifts = np.divide(joint, expected, out=np.zeros_like(expected), where=expected > 0)
+        is_binary = block.exclusive and lifts.shape[1] == 2
+        return lifts[:, 1] if is_binary else lifts.max(axis=1)
+
+    return _summed(X, y, hierarchy, largest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """Co-occurrences of a block of features with the target's columns."""
+
+    present: np.ndarray  # (n_features, n_columns) rows with the feature and the class
+    n_present: np.ndarray  # (n_features,) rows with the feature
+    totals: np.ndarray  # (n_columns,) rows with the class
+    n_samples: int
+    exclusive: bool
+
+    @property
+    def n_outcomes(self) -> int:
+        return len(self.totals) if self.exclusive else 2
+
+    def probabilities(self, smoothing: float) -> tuple[np.ndarray, np.ndarray]:
+        """P(c | present) and P(c | absent)."""
+        absent = self.totals - self.present
+        n_absent = self.n_samples - self.n_present
+        return self._ratio(self.present, self.n_present, smoothing), self._ratio(absent, n_absent, smoothing)
+
+    def _ratio(self, joint: np.ndarray, rows: np.ndarray, smoothing: float) -> np.ndarray:
+        total = (rows + smoothing * self.n_outcomes)[:, None]
+        uniform = np.full(joint.shape, 1.0 / self.n_outcomes)
+        return np.divide(joint + smoothing, total, out=uniform, where=total > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _TargetCounts:
+    """Binary features and a target encoded as 0/1 columns, ready to be counted in blocks of features."""
+
+    X: sparse.csc_array
+    Y: sparse.csr_array
+    exclusive: bool
+
+    @classmethod
+    def of(cls, X: Any, y: Any, hierarchy: Hierarchy | None) -> _TargetCounts:
+        X = sparse.csc_array(check_binary(X), dtype=np.float64)
+        Y, exclusive = encode_target(y, hierarchy)
+        if X.shape[0] != Y.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and y has {Y.shape[0]}; they must agree.")
+        return cls(X, Y, exclusive)
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def totals(self) -> np.ndarray:
+        return np.asarray(self.Y.sum(axis=0), dtype=np.float64).ravel()
+
+    def blocks(self) -> Iterator[_Counts]:
+        totals = self.totals
+        width = max(1, _BLOCK_CELLS // max(1, len(totals)))
+        for start in range(0, self.X.shape[1], width):
+            part = self.X[:, start : start + width]
+            n_present = np.asarray(part.sum(axis=0), dtype=np.float64).ravel()
+            present = (part.T @ self.Y).toarray()
+            yield _Counts(present, n_present, totals, self.n_samples, self.exclusive)
+
+
+def check_binary(X: Any) -> Any:
+    """`X` as an array or CSR of 0 and 1, or an error that names the first column that is not binary."""
+    X = check_array(X, accept_sparse=["csr", "csc"], dtype="numeric", ensure_min_samples=1)
+    values = X.data if sparse.issparse(X) else X
+    wrong = (values != 0) & (values != 1)
+    if not wrong.any():
+        return X
+    if sparse.issparse(X):
+        entries = sparse.coo_array(X)
+        first = int(np.flatnonzero((entries.data != 0) & (entries.data != 1))[0])
+        column, value = int(entries.col[first]), entries.data[first]
+    else:
+        row, column = (int(i) for i in np.argwhere(wrong)[0])
+        value = X[row, column]
+    raise ValueError(
+        f"Column {column} of X holds {value!s}; features that form a hierarchy must be binary, "
+        "0 (absent) or 1 (present)."
+    )
+
+
+def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.csr_array, bool]:
+    """Target as a CSR of 0/1 columns and whether the columns are the classes of one target."""
+    if not sparse.issparse(y) and np.ndim(y) == 1:
+        y = np.asarray(y)
+        if type_of_target(y, input_name="y") not in {"binary", "multiclass"}:
+            raise ValueError("y must be classes; bin a numeric target before selecting features for it.")
+        classes, codes = np.unique(y, return_inverse=True)
+        ones = np.ones(len(codes))
+        return sparse.csr_array((ones, (np.arange(len(codes)), codes)), shape=(len(codes), len(classes))), True
+    Y = hierarchy.close(y) if hierarchy is not None else y
+    Y = sparse.csr_array(check_array(Y, accept_sparse="csr", dtype="numeric"), dtype=np.float64)
+    if not np.isin(Y.data, (0.0, 1.0)).all():
+        raise ValueError("y of two dimensions must be label sets, 0 or 1 per label.")
+    return Y, False
+
+
+def _summed(X: Any, y: Any, hierarchy: Hierarchy | None, relevance: Any) -> np.ndarray:
+    return np.concatenate([relevance(block) for block in _TargetCounts.of(X, y, hierarchy).blocks()])
+
+
+def _squares(block: _Counts, first: np.ndarray, second: Any) -> np.ndarray:
+    """Squared differences over the outcomes; a label's second outcome mirrors its first."""
+    total = ((first - second) ** 2).sum(axis=1)
+    return total if block.exclusive else 2.0 * total
+
+
+def _gain(block: _Counts) -> np.ndarray:
+    share = (block.n_present / block.n_samples)[:, None]
+    present, absent = block.probabilities(0.0)
+    prior = block.totals / block.n_samples
+    gain = _outcome_information(prior, block.exclusive) - (
+        share * _outcome_information(present, block.exclusive)
+        + (1.0 - share) * _outcome_information(absent, block.exclusive)
+    )
+    return np.maximum(gain.sum(axis=1), 0.0)
+
+
+def _outcome_information(probability: np.ndarray, exclusive: bool) -> np.ndarray:
+    if exclusive:
+        return _information(probability)
+    return _information(probability) + _information(1.0 - probability)
+
+
+def _information(probability: np.ndarray) -> np.ndarray:
+    """-p log2 p, 0 at p = 0."""
+    logarithm = np.log2(probability, out=np.zeros_like(probability), where=probability > 0)
+    return -probability * logarithm
