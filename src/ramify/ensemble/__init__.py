@@ -1,5 +1,15 @@
 """Tree ensembles for every kind of target."""
 
+from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.export import export_tree
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
+from ramify.ensemble.regressor import ForestRegressor
 
-__all__ = ["AverageLabelRanker", "NeighborsLabelRanker", "PairwiseLabelRanker"]
+__all__ = [
+    "AverageLabelRanker",
+    "ForestClassifier",
+    "ForestRegressor",
+    "NeighborsLabelRanker",
+    "PairwiseLabelRanker",
+    "export_tree",
+]

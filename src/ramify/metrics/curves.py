@@ -277,7 +277,7 @@ def _area(
     defined = n_positives > 0
     if needs_negatives:
         defined &= n_positives < n_rows
-    for label in np.flatnonzero(defined):
+    for label in np.flatnonzero(defined).tolist():
         own = positive_scores[truth.indptr[label] : truth.indptr[label + 1]]
         per_label[label] = area(_threshold_counts(own, *column_scores(scores, label)))
     return averaged(per_label, n_positives, average, pair.n_left_out)

@@ -52,7 +52,7 @@ def measure_table(
     prior : array-like of shape (n_labels,) or (n_targets,)
         Frequencies of the labels or classes, or means of the targets, in training: ``prior_`` of a fitted forest.
     y_pred : array-like or sparse matrix, default=None
-        Predicted label sets or classes; None takes labels of at least one half and the most probable class.
+        Predicted label sets or classes; None takes labels above one half and the most probable class.
     classes : array-like of shape (n_classes,), default=None
         For classes, those that the columns of ``y_score`` stand for.
     hierarchy : Hierarchy or None, default=None
@@ -83,10 +83,10 @@ def measure_table(
         baseline = _class_measures(y_true, constant, np.asarray(classes)[constant.argmax(axis=1)], classes)
     elif target in ("labels", "hierarchy"):
         truth = zero_one_matrix(y_true if hierarchy is None else hierarchy.close(y_true), "y_true")
-        predicted = at_least_half(y_score) if y_pred is None else y_pred
+        predicted = more_than_half(y_score) if y_pred is None else y_pred
         model = _label_measures(truth, y_score, predicted, hierarchy)
         constant = np.asfortranarray(np.broadcast_to(frequencies, truth.shape))
-        baseline = _label_measures(truth, constant, at_least_half(constant), hierarchy)
+        baseline = _label_measures(truth, constant, more_than_half(constant), hierarchy)
     else:
         raise ValueError(
             f"The 'target' parameter must be 'labels', 'hierarchy', 'classes' or 'numbers'. Got {target!r} instead."
@@ -94,9 +94,9 @@ def measure_table(
     return _as_frame(model, baseline)
 
 
-def at_least_half(scores: Any) -> sparse.csr_array:
-    """Label sets of the scores that reach one half."""
-    return sparse.csr_array((scores >= 0.5).astype(np.int8))
+def more_than_half(scores: Any) -> sparse.csr_array:
+    """Label sets of the scores above one half."""
+    return sparse.csr_array((scores > 0.5).astype(np.int8))
 
 
 _Measures = dict[str, tuple[Any, Literal["higher", "lower"]]]

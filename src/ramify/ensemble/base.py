@@ -1,0 +1,220 @@
+"""What the forests share: parameters, growing, the first trees, leaves reached and contributions of features."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify.ensemble.growing import Growth, feature_rows
+from ramify.features import Features, apply_features
+from ramify.parameters import check_flag, check_integer, check_option, check_real
+
+_PREDICTED_CELLS = 1 << 23
+
+
+class BaseForest(BaseEstimator):
+    """Parameters and methods of every forest; use a class derived from it."""
+
+    trees_: _core.Forest
+    n_features_in_: int
+    label_names_: tuple[str, ...]
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Genie3 scores divided by their sum (zeros if no tree ever splits)."""
+        check_is_fitted(self, "trees_")
+        scores = _core.genie3(self.trees_)
+        total = scores.sum()
+        return scores / total if total > 0 else scores
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        int32 array of shape (n_samples, n_estimators)
+            Node numbers within the tree.
+        """
+        rows = self._rows(X)
+        return _core.apply(self.trees_, rows, n_threads=effective_n_jobs(self.n_jobs))
+
+    def first(self, k: int) -> Self:
+        """The first `k` trees as a fitted forest of their own, equal to one grown with `n_estimators=k`.
+
+        Trees are shared, not copied. Out-of-bag results belong to the whole forest and are not carried over.
+
+        Parameters
+        ----------
+        k : int
+            Number of trees, from 1 to `n_estimators`.
+        """
+        check_is_fitted(self, "trees_")
+        check_integer(f"{type(self).__name__}.first", "k", k, low=1, high=self.trees_.n_trees)
+        part = copy.copy(self)
+        part.n_estimators = int(k)
+        part.trees_ = self.trees_.first(int(k))
+        for name in ("oob_prediction_", "oob_score_"):
+            part.__dict__.pop(name, None)
+        return part
+
+    def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
+        """What each feature on the path added to a prediction, and the value that all predictions start from.
+
+        On the way from the root to a leaf, each step changes the prediction; the change is credited to the feature that
+        the node tests, and averaged over the trees.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+        label : str or int, default=0
+            Name in `label_names_`, or its position.
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_features)
+            Each row sums, together with `base`, to the prediction of `label`.
+        base : float
+            The mean prediction of the roots.
+
+        References
+        ----------
+        Saabas, A. (2014). Interpreting random forests.
+        """
+        rows = self._rows(X)
+        output = self._label_index(label)
+        return _core.contributions(self.trees_, rows, output=output, n_threads=effective_n_jobs(self.n_jobs))
+
+    def _label_index(self, label: Any) -> int:
+        n_labels = len(self.label_names_)
+        if isinstance(label, Integral) and not isinstance(label, bool):
+            return check_integer(f"{type(self).__name__}.contributions", "label", label, low=0, high=n_labels - 1)
+        if str(label) not in self.label_names_:
+            raise ValueError(
+                f"There is no label {label!r}; label_names_ lists the {n_labels} labels of this forest, "
+                f"from {self.label_names_[0]!r} to {self.label_names_[-1]!r}."
+            )
+        return self.label_names_.index(str(label))
+
+    def _rows(self, X: Any) -> _core.FeatureRows:
+        check_is_fitted(self, "trees_")
+        return feature_rows(apply_features(self, X))
+
+    def _mean_of_trees(self, rows: _core.FeatureRows) -> np.ndarray:
+        n_threads = effective_n_jobs(self.n_jobs)
+        return _core.predict(self.trees_, rows, first_row=0, last_row=rows.n_rows, n_threads=n_threads)
+
+    def _row_blocks(self, n_rows: int) -> Iterator[tuple[int, int]]:
+        """Blocks of rows whose dense predictions stay within a few tens of megabytes."""
+        step = max(1, _PREDICTED_CELLS // max(1, self.trees_.n_outputs))
+        for start in range(0, n_rows, step):
+            yield start, min(start + step, n_rows)
+
+    def _growth(self, features: Features) -> Growth:
+        """Check the parameters that say how trees grow, and draw the seed."""
+        n_samples, n_features = features.values.shape
+        check_integer(self, "verbose", self.verbose, low=0)
+        if self.n_jobs is not None:
+            check_integer(self, "n_jobs", self.n_jobs)
+        if self.max_bins is not None:
+            check_integer(self, "max_bins", self.max_bins, low=2, high=65535)
+        return Growth(
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            n_trees=check_integer(self, "n_estimators", self.n_estimators, low=1),
+            max_features=_feature_count(self, n_features),
+            bootstrap=check_flag(self, "bootstrap", self.bootstrap),
+            random_splits=check_option(self, "splitter", self.splitter, ("best", "random")) == "random",
+            max_depth=-1 if self.max_depth is None else check_integer(self, "max_depth", self.max_depth, low=1),
+            min_samples_split=max(2, _row_count(self, "min_samples_split", n_samples, low=2)),
+            min_samples_leaf=_row_count(self, "min_samples_leaf", n_samples, low=1),
+            min_impurity_decrease=check_real(self, "min_impurity_decrease", self.min_impurity_decrease, low=0),
+        )
+
+    def _check_out_of_bag(self) -> None:
+        check_flag(self, "oob_score", self.oob_score)
+        if self.oob_score and not self.bootstrap:
+            raise ValueError(
+                "oob_score=True needs bootstrap=True: without it every tree sees every row and none is out of bag."
+            )
+
+    def _out_of_bag(self, features: Features, sample_weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of the trees that did not see a row (NaN where none), and the mask of rows with such a tree."""
+        rows = feature_rows(features)
+        prediction, n_trees = _core.predict_oob(
+            self.trees_,
+            rows,
+            bag_rows=None,
+            sample_weight=sample_weight,
+            first_row=0,
+            last_row=rows.n_rows,
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
+        return prediction, n_trees > 0
+
+
+@contextmanager
+def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave the estimator as it was if what follows fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+def checked_sample_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -> np.ndarray | None:
+    """One finite weight >= 0 per row, as float64; None stays None."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_samples, float(sample_weight))
+    weights = np.array(sample_weight, dtype=np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+    if weights.shape != (n_samples,):
+        raise ValueError(f"sample_weight must hold one number per row ({n_samples}). Got {weights.size} instead.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        row = int(np.flatnonzero(~np.isfinite(weights) | (weights < 0))[0])
+        raise ValueError(f"sample_weight must hold finite numbers >= 0. Got {weights[row]} in row {row} instead.")
+    if not weights.any():
+        raise ValueError(
+            f"{type(estimator).__name__} needs rows to learn from, but all sample weights are zero: "
+            "Sample weights must contain at least one non-zero number."
+        )
+    return weights
+
+
+def _feature_count(estimator: Any, n_features: int) -> int:
+    value = estimator.max_features
+    if value is None:
+        return n_features
+    if isinstance(value, str):
+        check_option(estimator, "max_features", value, ("sqrt", "log2", None))
+        return max(1, int(np.sqrt(n_features) if value == "sqrt" else np.log2(n_features)))
+    if isinstance(value, Integral):
+        return min(check_integer(estimator, "max_features", value, low=1), n_features)
+    return max(1, int(check_real(estimator, "max_features", value, low=0, high=1, open_low=True) * n_features))
+
+
+def _row_count(estimator: Any, name: str, n_samples: int, *, low: int) -> int:
+    value = getattr(estimator, name)
+    if isinstance(value, Integral):
+        return check_integer(estimator, name, value, low=low)
+    return max(1, int(np.ceil(check_real(estimator, name, value, low=0, high=1, open_low=True) * n_samples)))

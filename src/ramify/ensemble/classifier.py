@@ -1,0 +1,302 @@
+"""ForestClassifier: tree ensembles for classes, label sets and hierarchical label sets."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.growing import grow, label_arrays
+from ramify.features import learn_features
+from ramify.hierarchy import Hierarchy
+from ramify.metrics import auprc
+from ramify.parameters import check_option, check_real
+from ramify.targets import LabelTarget, encode_labels
+
+_ZERO_ONE = np.array([0, 1])
+
+
+class ForestClassifier(ClassifierMixin, BaseForest):
+    """Ensemble of predictive clustering trees for classes, label sets and label hierarchies.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    hierarchy : Hierarchy or None, default=None
+        Order of the labels. `fit` closes y under ancestors and labels weigh less the deeper they are.
+    label_weight : array-like of shape (n_labels,) or None, default=None
+        Weights of the labels in the impurity, multiplied with those of the hierarchy.
+    class_weight : dict, "balanced" or None, default=None
+        For classes only: weights of the rows by their class.
+    splitter : {"best", "random"}, default="best"
+        The best cut of each sampled feature, or one random cut of each (extra-trees).
+    bootstrap : bool, default=True
+        Draw rows with replacement for each tree.
+    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+        Features looked at in each node, constant ones not counted: floor of the root or logarithm, a number, a share,
+        or all.
+    max_depth : int or None, default=None
+        Largest number of splits from the root to a leaf.
+    min_samples_split : int or float, default=2
+        Rows a node needs to be split; a float is a share of the rows.
+    min_samples_leaf : int or float, default=1
+        Rows each side of a split needs; a float is a share of the rows.
+    min_impurity_decrease : float, default=0.0
+        Decrease of impurity a split needs, as a share of the whole weight.
+    max_bins : int or None, default=None
+        Bin numeric features by quantiles; None keeps every distinct value and is exact.
+    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
+        Which features are nominal; by default the columns of a frame with a category or string dtype.
+    oob_score : bool, default=False
+        Predict each row by the trees that did not see it.
+    n_jobs : int or None, default=None
+        Threads; the result is the same for any number. Where a joblib backend that is not local is active, the jobs
+        among which blocks of trees are shared.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
+
+    Attributes
+    ----------
+    trees_ : ramify._core.Forest
+        The trees.
+    classes_ : ndarray, or list of ndarray
+        Class values; for label sets `[0, 1]` per label.
+    label_names_ : tuple of str
+        Names of the columns of `predict_proba`.
+    n_outputs_ : int
+        Number of labels; 1 for classes.
+    target_kind_ : {"classes", "labels", "hierarchy"}
+        What y was.
+    prior_ : ndarray of shape (n_labels,)
+        Frequency of each label or class in training: what a model without features predicts.
+    feature_importances_ : ndarray of shape (n_features,)
+        Genie3 scores divided by their sum.
+    oob_prediction_ : ndarray of shape (n_samples, n_labels)
+        Out-of-bag probabilities, NaN for rows that every tree saw. With `oob_score=True`.
+    oob_score_ : float
+        Out-of-bag accuracy for classes, pooled AUPRC for label sets. With `oob_score=True`.
+    n_features_in_, feature_names_in_, categories_
+        Number, names and nominal values of the features.
+
+    Notes
+    -----
+    Bagging, random forests and extra-trees are one class: see the table in the guide. The probability of a label never
+    exceeds that of its ancestors, so that the labels above one half always respect the hierarchy.
+
+    References
+    ----------
+    Kocev, D., Vens, C., Struyf, J. and Dzeroski, S. (2013). Tree ensembles for predicting structured outputs. Pattern
+    Recognition 46.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify import ForestClassifier, Hierarchy
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> tree = Hierarchy.from_paths(["a", "a/b", "c"])
+    >>> Y = tree.encode([["a"], ["a"], ["a/b"], ["c"]])
+    >>> forest = ForestClassifier(10, hierarchy=tree, bootstrap=False, max_features=None, random_state=0).fit(X, Y)
+    >>> forest.predict(X).toarray().tolist()
+    [[1, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        hierarchy: Hierarchy | None = None,
+        label_weight: Any = None,
+        class_weight: Any = None,
+        splitter: Literal["best", "random"] = "best",
+        bootstrap: bool = True,
+        max_features: Any = "sqrt",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_impurity_decrease: float = 0.0,
+        max_bins: int | None = None,
+        categorical_features: Any = "from_dtype",
+        oob_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.hierarchy = hierarchy
+        self.label_weight = label_weight
+        self.class_weight = class_weight
+        self.splitter = splitter
+        self.bootstrap = bootstrap
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
+            Classes or label sets. With a hierarchy, columns follow `hierarchy.names`; a frame is matched by name.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_failure(self):
+            self._check_out_of_bag()
+            features = learn_features(self, X, self.categorical_features)
+            n_samples = features.values.shape[0]
+            target = encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
+            weights = self._row_weights(target, checked_sample_weight(self, sample_weight, n_samples))
+            self.trees_ = grow(
+                "grow_labels",
+                features,
+                label_arrays(target.Y, target.weights),
+                self._growth(features),
+                max_bins=self.max_bins,
+                sample_weight=weights,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+            self._class_values = target.classes
+            self._sparse_sets = target.was_sparse
+            self.target_kind_ = target.kind
+            self.label_names_ = target.names
+            self.n_outputs_ = 1 if target.kind == "classes" else len(target.names)
+            self.prior_ = _frequencies(target.Y, weights)
+            for name in ("oob_prediction_", "oob_score_"):
+                self.__dict__.pop(name, None)
+            if self.oob_score:
+                self.oob_prediction_, predicted = self._out_of_bag(features, weights)
+                self.oob_score_ = self._score_out_of_bag(target, predicted)
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """Class values; for label sets `[0, 1]` per label."""
+        check_is_fitted(self, "trees_")
+        return self._class_values if self._class_values is not None else [_ZERO_ONE] * self.n_outputs_
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class, or the labels whose probability exceeds one half.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
+            Sparse if y was sparse at fit.
+        """
+        rows = self._rows(X)
+        n_threads = effective_n_jobs(self.n_jobs)
+        if self._class_values is not None:
+            best = [
+                _core.predict(self.trees_, rows, first_row=start, last_row=stop, n_threads=n_threads).argmax(axis=1)
+                for start, stop in self._row_blocks(rows.n_rows)
+            ]
+            return self._class_values[np.concatenate(best)]
+        likely = self._sparse_probabilities(rows, 0.5)
+        likely.data = (likely.data > 0.5).astype(np.int8)
+        likely.eliminate_zeros()
+        sets = likely.astype(np.int64)
+        return sets if self._sparse_sets else sets.toarray()
+
+    def predict_proba(self, X: Any, *, threshold: float | None = None) -> Any:
+        """Probability of each class or label.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+        threshold : float or None, default=None
+            None gives a dense array. A number in [0, 1] gives a CSR matrix of the positive probabilities that reach it,
+            for very many labels.
+
+        Returns
+        -------
+        array or CSR of shape (n_samples, n_labels)
+            Columns follow `label_names_`.
+        """
+        rows = self._rows(X)
+        if threshold is None:
+            return self._mean_of_trees(rows)
+        title = f"{type(self).__name__}.predict_proba"
+        return self._sparse_probabilities(rows, check_real(title, "threshold", threshold, low=0, high=1))
+
+    def _sparse_probabilities(self, rows: _core.FeatureRows, threshold: float) -> sparse.csr_array:
+        data, indices, indptr = _core.predict_sparse(
+            self.trees_,
+            rows,
+            threshold=threshold,
+            first_row=0,
+            last_row=rows.n_rows,
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
+        return sparse.csr_array((data, indices, indptr), shape=(rows.n_rows, self.trees_.n_outputs))
+
+    def _row_weights(self, target: LabelTarget, sample_weight: np.ndarray | None) -> np.ndarray | None:
+        """Sample weights, multiplied by those of the classes."""
+        if self.class_weight is None:
+            return sample_weight
+        if target.classes is None:
+            raise ValueError(
+                f"The 'class_weight' parameter of {type(self).__name__} is for classes, but y holds label sets. "
+                "Use label_weight, one weight per label, instead."
+            )
+        if not isinstance(self.class_weight, dict):
+            check_option(self, "class_weight", self.class_weight, ("balanced", None))
+        values = target.classes[target.Y.indices]
+        by_class = compute_class_weight(
+            self.class_weight, classes=target.classes, y=values, sample_weight=sample_weight
+        )
+        weights = by_class[target.Y.indices].astype(np.float64)
+        return weights if sample_weight is None else weights * sample_weight
+
+    def _score_out_of_bag(self, target: LabelTarget, predicted: np.ndarray) -> float:
+        """Accuracy or pooled AUPRC over the rows that some tree did not see; NaN if there is none."""
+        if not predicted.any():
+            return float("nan")
+        truth, scores = target.Y[np.flatnonzero(predicted)], self.oob_prediction_[predicted]
+        if target.kind == "classes":
+            return float(np.mean(scores.argmax(axis=1) == truth.indices))
+        return float(auprc(truth, scores))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _frequencies(Y: sparse.csr_array, weights: np.ndarray | None) -> np.ndarray:
+    rows = np.full(Y.shape[0], 1.0 / Y.shape[0]) if weights is None else weights / weights.sum()
+    return np.bincount(Y.indices, weights=np.repeat(rows, np.diff(Y.indptr)), minlength=Y.shape[1])

@@ -1,0 +1,209 @@
+"""A tree of a forest as text, flat JSON or Graphviz; loops only, so that depth does not matter."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.features import feature_names
+from ramify.parameters import check_integer, check_option
+
+_SHOWN_LABELS = 5
+_SHOWN_CATEGORIES = 8
+
+
+def export_tree(
+    forest: Any,
+    index: int = 0,
+    *,
+    format: Literal["text", "json", "dot"] = "text",
+    max_depth: int | None = None,
+) -> str:
+    """One tree of a fitted forest in a form to read, to draw or to process.
+
+    Parameters
+    ----------
+    forest : ForestClassifier, ForestRegressor or LabelRankingForest
+        A fitted forest.
+    index : int, default=0
+        Which tree.
+    format : {"text", "json", "dot"}, default="text"
+        Indented text, flat JSON (one list of nodes, children by number), or a Graphviz drawing.
+    max_depth : int or None, default=None
+        Show nodes down to this depth only (the root has depth 0); None shows all.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from ramify import ForestClassifier
+    >>> from ramify.ensemble import export_tree
+    >>> forest = ForestClassifier(1, bootstrap=False, random_state=0).fit([[0.0], [1.0]], ["no", "yes"])
+    >>> print(export_tree(forest))
+    x0 <= 0.5  [2]
+      yes: no 1  [1]
+      no: yes 1  [1]
+    """
+    check_is_fitted(forest, "trees_")
+    check_integer("export_tree", "index", index, low=0, high=forest.trees_.n_trees - 1)
+    check_option("export_tree", "format", format, ("text", "json", "dot"))
+    if max_depth is not None:
+        check_integer("export_tree", "max_depth", max_depth, low=0)
+    tree = _Tree.of(forest, int(index))
+    if format == "text":
+        return "\n".join(_text_lines(tree, max_depth))
+    if format == "dot":
+        return "\n".join(_dot_lines(tree, max_depth))
+    return json.dumps(_flat(tree, max_depth), allow_nan=False)
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """One tree's arrays with the names that its numbers stand for."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    child: np.ndarray
+    subset: np.ndarray
+    missing_left: np.ndarray
+    weight: np.ndarray
+    decrease: np.ndarray
+    subsets: list[np.ndarray]
+    leaves: list[dict[str, float]]
+    feature_names: tuple[str, ...]
+    categories: list[Any]
+
+    @classmethod
+    def of(cls, forest: Any, index: int) -> _Tree:
+        arrays = forest.trees_.first(index + 1).arrays()
+        nodes = slice(*arrays["tree_nodes"][index : index + 2].tolist())
+        columns = {
+            name: arrays[name][nodes]
+            for name in ("feature", "threshold", "child", "subset", "missing_left", "weight", "decrease")
+        }
+        leaf_weight = columns["weight"][columns["feature"] < 0]
+        leaf_order = columns["child"][columns["feature"] < 0]
+        weight_of_leaf = np.empty(len(leaf_weight))
+        weight_of_leaf[leaf_order] = leaf_weight
+        return cls(
+            **columns,
+            subsets=_subsets(arrays, index),
+            leaves=_leaves(forest, arrays, index, weight_of_leaf),
+            feature_names=feature_names(forest),
+            categories=list(forest.categories_),
+        )
+
+    def left_categories(self, node: int) -> list[str]:
+        """Nominal values that go left."""
+        values = self.categories[self.feature[node]]
+        words = self.subsets[self.subset[node]]
+        return [
+            str(value) for code, value in enumerate(values) if words[code // 64] >> np.uint64(code % 64) & np.uint64(1)
+        ]
+
+    def test(self, node: int) -> str:
+        """The node's question in words; the left child answers it with yes."""
+        name = self.feature_names[self.feature[node]]
+        if self.subset[node] < 0:
+            return f"{name} <= {self.threshold[node]:.6g}"
+        left = self.left_categories(node)
+        shown = ", ".join(left[:_SHOWN_CATEGORIES])
+        return f"{name} in {{{shown}{', ...' if len(left) > _SHOWN_CATEGORIES else ''}}}"
+
+    def outcome(self, node: int) -> str:
+        """What the leaf predicts, the most probable labels first."""
+        leaf = self.leaves[self.child[node]]
+        best = sorted(leaf.items(), key=lambda item: -item[1])
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in best[:_SHOWN_LABELS])
+        return f"{shown}{', ...' if len(best) > _SHOWN_LABELS else ''}" or "no label"
+
+
+def _subsets(arrays: dict[str, np.ndarray], index: int) -> list[np.ndarray]:
+    first, last = arrays["tree_subsets"][index : index + 2].tolist()
+    offsets = arrays["subset_offsets"][first : last + 1].tolist()
+    return [arrays["subset_words"][a:b] for a, b in itertools.pairwise(offsets)]
+
+
+def _leaves(forest: Any, arrays: dict[str, np.ndarray], index: int, weight: np.ndarray) -> list[dict[str, float]]:
+    first, last = arrays["tree_leaves"][index : index + 2].tolist()
+    names = forest.label_names_
+    if forest.trees_.outcome == "numbers":
+        values = arrays["leaf_values"][first:last]
+        if hasattr(forest, "scale_"):
+            values = values * forest.scale_ + forest.prior_
+        return [dict(zip(names, row, strict=True)) for row in values.tolist()]
+    ends, partial = arrays["leaf_offsets"].tolist(), arrays["leaf_partial"].tolist()
+    leaves = []
+    for leaf in range(first, last):
+        labels = arrays["leaf_labels"][ends[leaf] : ends[leaf + 1]].tolist()
+        counts = (arrays["leaf_counts"][partial[leaf] : partial[leaf + 1]] / weight[leaf - first]).tolist()
+        shares = [1.0] * (len(labels) - len(counts)) + counts
+        leaves.append({names[label]: share for label, share in zip(labels, shares, strict=True)})
+    return leaves
+
+
+def _walk(tree: _Tree, max_depth: int | None) -> Iterator[tuple[int, int, str]]:
+    """Nodes with their depth and the answer that leads to them, each before its children and left before right."""
+    stack = [(0, 0, "")]
+    while stack:
+        node, depth, answer = stack.pop()
+        yield node, depth, answer
+        if tree.feature[node] >= 0 and (max_depth is None or depth < max_depth):
+            left = int(tree.child[node])
+            stack += [(left + 1, depth + 1, "no"), (left, depth + 1, "yes")]
+
+
+def _text_lines(tree: _Tree, max_depth: int | None) -> Iterator[str]:
+    for node, depth, answer in _walk(tree, max_depth):
+        is_leaf = tree.feature[node] < 0
+        content = tree.outcome(node) if is_leaf else tree.test(node)
+        if not is_leaf and depth == max_depth:
+            content += " ..."
+        missing = "" if is_leaf else f"{'' if not tree.missing_left[node] else ' or missing'}"
+        yield f"{'  ' * depth}{answer + ': ' if answer else ''}{content}{missing}  [{tree.weight[node]:.6g}]"
+
+
+def _dot_lines(tree: _Tree, max_depth: int | None) -> Iterator[str]:
+    yield "digraph tree {"
+    yield '  node [shape=box, style="rounded", fontname="sans-serif"];'
+    for node, depth, _ in _walk(tree, max_depth):
+        is_leaf = tree.feature[node] < 0
+        content = tree.outcome(node) if is_leaf else tree.test(node)
+        yield f'  n{node} [label="{_quoted(content)}\\n{tree.weight[node]:.6g}"{", style=filled" if is_leaf else ""}];'
+        if not is_leaf and (max_depth is None or depth < max_depth):
+            left = int(tree.child[node])
+            yield f'  n{node} -> n{left} [label="yes"];'
+            yield f'  n{node} -> n{left + 1} [label="no"];'
+    yield "}"
+
+
+def _quoted(text: str) -> str:
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    return printable.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _flat(tree: _Tree, max_depth: int | None) -> dict[str, Any]:
+    nodes = []
+    for node, depth, _ in _walk(tree, max_depth):
+        entry: dict[str, Any] = {"id": node, "depth": depth, "weight": float(tree.weight[node])}
+        if tree.feature[node] < 0:
+            entry["prediction"] = tree.leaves[tree.child[node]]
+        else:
+            entry["feature"] = int(tree.feature[node])
+            if tree.subset[node] < 0:
+                entry["threshold"] = float(tree.threshold[node])
+            else:
+                entry["left_values"] = tree.left_categories(node)
+            entry["missing"] = "left" if tree.missing_left[node] else "right"
+            entry["decrease"] = float(tree.decrease[node])
+            entry["left"], entry["right"] = int(tree.child[node]), int(tree.child[node]) + 1
+        nodes.append(entry)
+    return {"features": list(tree.feature_names), "nodes": nodes}
