@@ -1,3 +1,7 @@
-"""Results as one self-contained HTML page."""
+"""Results as one self-contained HTML page, or the same content as JSON or Markdown."""
 
-__all__: list[str] = []
+from ramify.report.content import report_content
+from ramify.report.results import Results
+from ramify.report.write import write_report
+
+__all__ = ["Results", "report_content", "write_report"]

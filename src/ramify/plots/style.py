@@ -1,0 +1,41 @@
+"""What all figures share: colour-blind safe colours and plain axes, without touching matplotlib's global state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D5D5D", "#8C6D1F")
+"""Okabe and Ito's palette, in an order that keeps neighbours apart also in grey."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""A second cue beside colour."""
+
+SEQUENTIAL = "YlGnBu"
+"""Colour map of magnitudes: light to dark, so that it reads the same for colour-blind readers and in grey."""
+
+NEUTRAL = "#9a9a9a"
+"""Grey that is readable on white and on black."""
+
+
+def plain_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure with one plot whose upper and right borders are left out."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def shortened(name: str, n_characters: int = 28) -> str:
+    """A name that fits beside an axis; dollar signs stay dollar signs."""
+    text = name if len(name) <= n_characters else name[: n_characters - 1] + "…"
+    return "".join(c if c.isprintable() else " " for c in text).replace("$", r"\$")
+
+
+def text_colour(rgb: Sequence[float]) -> str:
+    """Dark or light text, whichever is readable on the colour (channels from 0 to 1)."""
+    brightness = 0.3 * rgb[0] + 0.59 * rgb[1] + 0.11 * rgb[2]
+    # Not quite black: a report turns pure black into the page's own ink, and this stands on a coloured cell.
+    return "#010101" if brightness > 0.55 else "#ffffff"

@@ -1,0 +1,366 @@
+"""Results as one plain dictionary: the content of a report, from which every form of it is made."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import ramify
+from ramify.hierarchy import Hierarchy
+from ramify.report.branches import branch_tops, heat_map, most_driven
+from ramify.report.methods import citations, method_meaning
+from ramify.report.results import Results
+from ramify.report.summary import agreement_sentences, lead_sentence, quality_sentences, summary_sentences
+
+OWN_FACTOR = 3
+"""A feature is a branch's own where its share is at least this many times its overall share."""
+
+CHIPS = 5
+"""Features shown beside each label."""
+
+_NOUNS = {
+    "classes": ("class", "classes"),
+    "labels": ("label", "labels"),
+    "hierarchy": ("label", "labels"),
+    "numbers": ("target", "targets"),
+    "rankings": ("item", "ranked items"),
+}
+
+
+def report_content(results: Results) -> dict[str, Any]:
+    """Everything the report says, as a dictionary of strings, numbers and lists (it is valid JSON).
+
+    Parameters
+    ----------
+    results : Results
+        What was computed.
+    """
+    content = {
+        "format": "ramify-report",
+        "format_version": 1,
+        "title": _title(results),
+        "own_factor": OWN_FACTOR,
+        "chips": CHIPS,
+        "data": _data(results),
+        "features": _features(results),
+        "labels": _labels(results),
+        "methods": _methods(results),
+        "heatmaps": _heat_maps(results),
+        "quality": _quality(results),
+        "agreement": _agreement(results),
+        "comparison": _comparison(results),
+        "predictions": _predictions(results),
+        "made": _made(results),
+        "citations": citations(results),
+    }
+    content["summary"] = summary_sentences(content)
+    content["lead"] = lead_sentence(content)
+    return content
+
+
+def _title(results: Results) -> str:
+    if results.title:
+        return results.title
+    name = PurePath(results.dataset.source.split(", ")[0]).name if results.dataset.source else ""
+    return name or "Ramify report"
+
+
+def _data(results: Results) -> dict[str, Any]:
+    data = results.dataset
+    noun = _noun(results)[0 if data.n_labels == 1 else 1]
+    figures = [(f"{data.n_samples:,}", "examples"), (f"{data.n_features:,}", "features")]
+    facts = [("Source", data.source or "given as arrays"), ("Examples", f"{data.n_samples:,}")]
+    n_nominal = int(data.categorical_features.sum())
+    storage = "sparse" if sparse.issparse(data.X) else "dense"
+    facts.append(("Features", f"{data.n_features:,} ({data.n_features - n_nominal:,} numeric, {n_nominal:,} nominal)"))
+    facts.append(("Storage", f"{storage}, {_missing_share(data.X):.1%} of the cells missing"))
+    if data.target:
+        figures.append((f"{data.n_labels:,}", noun))
+        facts.append(("Target", f"{data.n_labels:,} {noun}"))
+    if data.target in {"labels", "hierarchy"}:
+        per_row = np.asarray(data.y.sum(axis=1)).ravel()
+        facts.append(("Labels per example", f"{per_row.mean():.1f} on average, {int(per_row.max(initial=0))} at most"))
+    if data.hierarchy is not None:
+        shape = "tree" if data.hierarchy.is_tree else "DAG"
+        deepest = _levels(data.hierarchy)
+        figures.append((f"{deepest}", "levels"))
+        facts.append(("Hierarchy", f"{shape} of {len(data.hierarchy):,} labels, {deepest} levels"))
+    if data.feature_hierarchy is not None:
+        facts.append(("Feature hierarchy", f"{len(data.feature_hierarchy):,} terms"))
+    if results.rankings:
+        figures.append((str(len(results.rankings)), "ranking" if len(results.rankings) == 1 else "rankings"))
+    if data.sha256:
+        facts.append(("SHA-256 of the data", data.sha256))
+    return {
+        "n_samples": data.n_samples,
+        "n_features": data.n_features,
+        "n_labels": data.n_labels,
+        "target": data.target,
+        "levels": None
+        if data.hierarchy is None or not len(data.hierarchy)
+        else int(np.ceil(data.hierarchy.depth.max())),
+        "key_figures": figures,
+        "facts": facts,
+    }
+
+
+def _levels(hierarchy: Hierarchy | None) -> int | None:
+    return None if hierarchy is None or not len(hierarchy) else int(np.ceil(hierarchy.depth.max()))
+
+
+def _missing_share(X: Any) -> float:
+    values = X.data if sparse.issparse(X) else np.asarray(X)
+    n_cells = X.shape[0] * X.shape[1]
+    return float(np.isnan(values).sum()) / n_cells if n_cells and values.dtype.kind == "f" else 0.0
+
+
+def _noun(results: Results) -> tuple[str, str]:
+    return _NOUNS.get(results.dataset.target or "labels", ("label", "labels"))
+
+
+def _features(results: Results) -> dict[str, Any]:
+    data = results.dataset
+    features: dict[str, Any] = {"names": [str(name) for name in data.feature_names], "p_values": None, "planted": None}
+    if results.p_values is not None:
+        features["p_values"] = rounded(results.p_values)
+    if data.truth is not None:
+        features["planted"] = (np.asarray(abs(data.truth).sum(axis=1)).ravel() > 0).astype(int).tolist()
+    elif results.selected:
+        kept = set(results.selected)
+        features["selected"] = [int(name in kept) for name in features["names"]]
+    return features
+
+
+def _labels(results: Results) -> dict[str, Any]:
+    data = results.dataset
+    names = [str(name) for name in data.label_names] or ["target"]
+    parents: list[list[int]] = [[] for _ in names]
+    if data.hierarchy is not None:
+        matrix = data.hierarchy.parent_matrix
+        parents = [sorted(matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]].tolist()) for j in range(len(names))]
+    return {
+        "noun": _noun(results)[0],
+        "names": names,
+        "parents": parents,
+        "examples": _examples(results),
+        "quality": None if results.label_quality is None else rounded(results.label_quality),
+        "baseline": None if results.label_baseline is None else rounded(results.label_baseline),
+        "quality_name": results.quality_name,
+    }
+
+
+def _examples(results: Results) -> list[int] | None:
+    """How many examples have each label, where that means something."""
+    data = results.dataset
+    if data.y is None or data.target not in {"classes", "labels", "hierarchy"}:
+        return None
+    if data.target == "classes":
+        return np.bincount(np.asarray(data.y).astype(int), minlength=len(data.label_names)).tolist()
+    return [int(n) for n in np.asarray(data.y.sum(axis=0)).ravel()]
+
+
+def _methods(results: Results) -> list[dict[str, Any]]:
+    n_with = max(1, len(results.per_label()))
+    methods = []
+    for name, ranking in results.rankings.items():
+        _check_ranking(name, ranking, results)
+        per_label = ranking.per_label
+        methods.append(
+            {
+                "name": name,
+                "meaning": method_meaning(name),
+                "scores": rounded(ranking.scores),
+                "ranks": [int(rank) for rank in ranking.ranks],
+                "branches": None if per_label is None else branch_tops(ranking, n_methods=n_with),
+                "drives": None if per_label is None else most_driven(per_label),
+            }
+        )
+    return methods
+
+
+def _check_ranking(name: str, ranking: Any, results: Results) -> None:
+    if len(ranking.scores) != results.dataset.n_features:
+        raise ValueError(
+            f"The ranking {name!r} has {len(ranking.scores)} features and the data set {results.dataset.n_features}; "
+            "a report needs rankings of the data set it shows."
+        )
+
+
+def _heat_maps(results: Results) -> list[dict[str, Any]]:
+    if results.dataset.n_labels < 2:
+        return []
+    names = results.per_label()
+    return [{"method": name, **heat_map(results.rankings[name], n_methods=len(names))} for name in names]
+
+
+def _quality(results: Results) -> dict[str, Any] | None:
+    if not (results.knn_quality or results.curves or results.p_values is not None):
+        return None
+    quality: dict[str, Any] = {
+        "measure": results.quality_name,
+        "knn": {name: rounded(value) for name, value in results.knn_quality.items()},
+        "knn_baseline": rounded(results.knn_baseline),
+        "curves": {name: _curve(curve) for name, curve in results.curves.items()},
+        "random": None if results.random_curve is None else _curve(results.random_curve),
+    }
+    quality["table"] = _quality_table(quality)
+    quality["sentences"] = quality_sentences(quality, results.p_values)
+    return quality
+
+
+def _quality_table(quality: dict[str, Any]) -> dict[str, Any] | None:
+    """Methods by the checks that were made, with what chance gives in the last row."""
+    if not (quality["knn"] or quality["curves"]):
+        return None
+    columns = ["Ranking"]
+    if quality["knn"]:
+        columns.append(f"Weighted neighbours, {quality['measure']}")
+    if quality["curves"]:
+        columns.append(f"Mean over the curve, {quality['measure']}")
+    rows = []
+    for name in dict.fromkeys([*quality["knn"], *quality["curves"]]):
+        row = [name]
+        if quality["knn"]:
+            row.append(_three(quality["knn"].get(name)))
+        if quality["curves"]:
+            row.append(_three(_mean(quality["curves"].get(name))))
+        rows.append(row)
+    last = ["Without a ranking"]
+    if quality["knn"]:
+        last.append(_three(quality["knn_baseline"]))
+    if quality["curves"]:
+        last.append(_three(_mean(quality["random"])))
+    return {"columns": columns, "rows": [*rows, last]}
+
+
+def _mean(curve: dict[str, Any] | None) -> float | None:
+    return None if curve is None else float(np.mean(curve["values"]))
+
+
+def _three(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _curve(curve: Any) -> dict[str, Any]:
+    return {
+        "sizes": [int(size) for size in curve.sizes],
+        "values": rounded(curve.values),
+        "low": None if curve.low is None else rounded(curve.low),
+        "high": None if curve.high is None else rounded(curve.high),
+    }
+
+
+def _agreement(results: Results) -> dict[str, Any] | None:
+    """Rank correlation of every pair of methods, and how many of the best features they share."""
+    if len(results.rankings) < 2:
+        return None
+    names = list(results.rankings)
+    ranks = np.array([np.asarray(results.rankings[name].ranks, dtype=float) for name in names])
+    n_features = ranks.shape[1]
+    sizes = sorted({int(k) for k in np.geomspace(1, max(1, n_features // 2), 12)})
+    best = np.argsort(ranks, axis=1, kind="stable")
+    shared = []
+    for k in sizes:
+        tops = [set(row[:k].tolist()) for row in best]
+        pairs = [len(a & b) / k for i, a in enumerate(tops) for b in tops[i + 1 :]]
+        shared.append(float(np.mean(pairs)))
+    agreement = {
+        "methods": names,
+        "correlation": [rounded(row) for row in _rank_correlation(ranks)],
+        "sizes": sizes,
+        "shared": rounded(shared),
+        "by_chance": rounded([k / n_features for k in sizes]),
+    }
+    agreement["sentences"] = agreement_sentences(agreement)
+    return agreement
+
+
+def _rank_correlation(ranks: np.ndarray) -> np.ndarray:
+    """Spearman correlation of rank rows; a constant row correlates 0 with others and 1 with itself."""
+    from scipy.stats import rankdata
+
+    centred = rankdata(ranks, axis=1)
+    centred = centred - centred.mean(axis=1, keepdims=True)
+    norms = np.sqrt((centred**2).sum(axis=1))
+    norms[norms == 0] = np.inf
+    correlation = (centred / norms[:, None]) @ (centred / norms[:, None]).T
+    np.fill_diagonal(correlation, 1.0)
+    return correlation
+
+
+def _comparison(results: Results) -> dict[str, Any] | None:
+    comparison = results.comparison
+    if comparison is None:
+        return None
+    ranks = {str(name): float(rank) for name, rank in dict(comparison.ranks).items()}
+    rows = [[name, f"{rank:.2f}"] for name, rank in sorted(ranks.items(), key=lambda pair: pair[1])]
+    return {
+        "sentence": comparison.sentence,
+        "ranks": rounded_mapping(ranks),
+        "table": {"columns": ["Method", "Mean rank"], "rows": rows},
+    }
+
+
+def _predictions(results: Results) -> list[dict[str, Any]]:
+    cases = []
+    for row in results.explained:
+        outcomes = []
+        for outcome in row.outcomes:
+            widest = max((abs(reason.effect) for reason in outcome.reasons), default=0.0) or 1.0
+            reasons = [
+                {
+                    "feature": reason.feature,
+                    "value": reason.value,
+                    "effect": f"{reason.effect:+.3f}",
+                    "sign": "plus" if reason.effect >= 0 else "minus",
+                    "x": round(50 + min(0.0, 50 * reason.effect / widest), 1),
+                    "width": round(abs(50 * reason.effect / widest), 1),
+                }
+                for reason in outcome.reasons
+            ]
+            outcomes.append(
+                {
+                    "label": outcome.label,
+                    "predicted": f"{outcome.predicted:.2f}",
+                    "base": f"{outcome.base:.2f}",
+                    "correct": outcome.correct,
+                    "reasons": reasons,
+                }
+            )
+        cases.append({"id": row.id, "has": list(row.has), "outcomes": outcomes})
+    return cases
+
+
+def _made(results: Results) -> dict[str, Any]:
+    packages = ("numpy", "scipy", "scikit-learn")
+    facts = [
+        ("Ramify", ramify.__version__),
+        ("With", ", ".join(f"{name} {version(name)}" for name in packages)),
+        ("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+    ]
+    if results.seed is not None:
+        facts.append(("Seed", str(results.seed)))
+    if results.seconds is not None:
+        facts.append(("Time", f"{results.seconds:.1f} s"))
+    facts.extend((str(name), str(value)) for name, value in results.facts.items())
+    return {"version": ramify.__version__, "facts": facts, "command": results.command}
+
+
+def rounded(values: Any) -> Any:
+    """Numbers to four significant digits, NaN as None: short in the page and valid JSON."""
+    if values is None:
+        return None
+    array = np.asarray(values, dtype=float)
+    if array.ndim == 0:
+        return float(f"{array:.4g}") if np.isfinite(array) else None
+    return [float(f"{x:.4g}") if np.isfinite(x) else None for x in array.tolist()]
+
+
+def rounded_mapping(values: dict[str, float]) -> dict[str, float]:
+    """`rounded` for each value of a mapping."""
+    return {name: rounded(value) for name, value in values.items()}

@@ -1,0 +1,430 @@
+"use strict";
+// The page's behaviour: search, sort, method choice, subtree choice, the label map and the heat map.
+// Names from the data only ever reach the page through textContent or a canvas, never as markup.
+(() => {
+  const content = JSON.parse(document.getElementById("content").textContent);
+  const { labels, features, methods } = content;
+  const nLabels = labels.names.length, nFeatures = features.names.length;
+  const byId = (id) => document.getElementById(id);
+  const state = { method: 0, label: -1, feature: -1, sort: "score", down: true, shown: 25 };
+  const PAGE = 25, TREE_PAGE = 120, CHIPS = content.chips, OWN_SHARE = 0.03;
+
+  function make(tag, className, text) {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  }
+  const percent = (x) => (x >= 0.995 ? "100" : (100 * x).toPrecision(x < 0.0995 ? 1 : 2)) + " %";
+  const significant = (x) => (x === null || x === undefined ? "–" : x === 0 ? "0" : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? String(Number(x.toPrecision(3))) : x.toExponential(1));
+
+  // ---- the tree of labels: first parent is where a label is shown, other parents are mentioned
+  const children = labels.names.map(() => []), roots = [];
+  labels.parents.forEach((parents, label) => (parents.length ? children[parents[0]] : roots).push(label));
+  const byExamples = (a, b) => (labels.examples ? labels.examples[b] - labels.examples[a] : 0) || a - b;
+  roots.sort(byExamples); children.forEach((list) => list.sort(byExamples));
+  const level = new Array(nLabels).fill(0);
+  for (const stack = roots.slice(); stack.length;) {
+    const label = stack.pop();
+    for (const child of children[label]) { level[child] = level[label] + 1; stack.push(child); }
+  }
+
+  // A name such as a/b/c below a/b is shown as c; its title and every search keep the whole.
+  function shortName(label) {
+    const name = labels.names[label], parent = labels.parents[label].length ? labels.names[labels.parents[label][0]] : null;
+    return parent !== null && name.startsWith(parent) && /^[/.>|:]./.test(name.slice(parent.length)) ? name.slice(parent.length + 1) : name;
+  }
+
+  // ---- branch scores of the method in use; a method without per-label scores borrows the first that has them
+  const withBranches = methods.findIndex((m) => m.branches);
+  const branchMethod = () => (methods[state.method].branches ? state.method : withBranches);
+  function branch(label) {
+    if (withBranches < 0) return null;
+    const b = methods[branchMethod()].branches;
+    return { features: b.features[label], scores: b.scores[label], total: b.totals[label], top: b.tops[label] };
+  }
+  const overallShare = methods.map((m) => {
+    const total = m.scores.reduce((sum, s) => sum + Math.max(s, 0), 0) || 1;
+    return m.scores.map((s) => Math.max(s, 0) / total);
+  });
+  // Scores of a branch are stored in thousandths of its best feature's.
+  const branchShare = (b, i) => (b.total > 0 ? (b.scores[i] / 1000) * b.top / b.total : 0);
+
+  function bar(share, tick) {
+    const track = make("span", "bar"), fill = make("i");
+    fill.style.width = Math.max(0, Math.min(100, 100 * share)) + "%";
+    track.append(fill);
+    if (tick !== undefined && tick !== null) { const mark = make("u"); mark.style.left = `calc(${Math.min(100, 100 * tick)}% - 1px)`; track.append(mark); }
+    return track;
+  }
+
+  // ---- who drives what
+  const tree = byId("tree");
+  let open = new Set(), treeShown = TREE_PAGE, labelQuery = "";
+  function startOpen() {
+    open = new Set();
+    let rows = roots.length, front = roots.slice();
+    while (front.length && rows < 14) {
+      const next = [];
+      for (const label of front) {
+        if (rows >= 14 || !children[label].length) continue;
+        open.add(label); rows += children[label].length; next.push(...children[label]);
+      }
+      front = next;
+    }
+  }
+  function visibleLabels() {
+    if (labelQuery) {
+      const keep = new Set();
+      labels.names.forEach((name, label) => {
+        if (!name.toLowerCase().includes(labelQuery)) return;
+        for (let l = label; l !== undefined && !keep.has(l); l = labels.parents[l][0]) keep.add(l);
+      });
+      return inOrder((label) => keep.has(label), () => true);
+    }
+    return inOrder(() => true, (label) => open.has(label));
+  }
+  function inOrder(shows, descends) {
+    const list = [], stack = roots.slice().reverse();
+    while (stack.length) {
+      const label = stack.pop();
+      if (!shows(label)) continue;
+      list.push(label);
+      if (descends(label)) for (let i = children[label].length - 1; i >= 0; i--) stack.push(children[label][i]);
+    }
+    return list;
+  }
+  function chip(feature, share, factor) {
+    const own = factor >= content.own_factor && share >= OWN_SHARE;
+    const button = make("button", "chip" + (own ? " own" : "") + (feature === state.feature ? " lit" : ""), features.names[feature]);
+    button.type = "button"; button.dataset.feature = feature;
+    button.title = `${features.names[feature]}: ${percent(share)} of this branch's importance, ${factor.toFixed(1)} times its overall share`;
+    const fill = make("i"); fill.style.width = 100 * share + "%"; button.append(fill);
+    return button;
+  }
+  function branchRow(label) {
+    const row = make("div", "branch" + (level[label] === 0 ? " top" : "") + (label === state.label ? " chosen" : ""));
+    row.dataset.label = label;
+    const name = make("div", "name"), fold = make("button", "fold" + (children[label].length ? "" : " leaf"), open.has(label) || labelQuery ? "▼" : "▶");
+    name.style.paddingLeft = Math.min(level[label], 12) * (innerWidth < 720 ? 0.6 : 1.1) + "rem";
+    fold.type = "button"; fold.setAttribute("aria-label", "Open or close " + labels.names[label]); fold.setAttribute("aria-expanded", open.has(label));
+    const pick = make("button", "pick", shortName(label));
+    pick.type = "button"; pick.title = labels.names[label]; pick.setAttribute("aria-pressed", label === state.label);
+    name.append(fold, pick);
+    const others = labels.parents[label].slice(1);
+    if (others.length) { const also = make("span", "also", "+" + others.length); also.title = "also under " + others.map((p) => labels.names[p]).join(", "); name.append(also); }
+    const examples = make("div", "number small soft", labels.examples ? labels.examples[label].toLocaleString("en") : "");
+    const quality = make("div", "quality small");
+    if (labels.quality && labels.quality[label] !== null) {
+      quality.append(make("span", "number", labels.quality[label].toFixed(2)), bar(labels.quality[label], labels.baseline ? labels.baseline[label] : null));
+      quality.title = `${labels.quality_name} ${labels.quality[label].toFixed(3)}` + (labels.baseline ? `; by chance ${labels.baseline[label].toFixed(3)} (mark)` : "");
+    }
+    const chips = make("div", "chips"), b = branch(label);
+    if (b) {
+      const overall = overallShare[branchMethod()];
+      for (let i = 0; i < Math.min(CHIPS, b.features.length); i++) {
+        const share = branchShare(b, i);
+        if (share > 0) chips.append(chip(b.features[i], share, share / (overall[b.features[i]] || Infinity)));
+      }
+      if (!chips.childNodes.length) chips.append(make("span", "soft small", "no feature stands out"));
+    }
+    row.append(name, examples, quality, chips);
+    return row;
+  }
+  function drawTree() {
+    const list = visibleLabels();
+    const head = make("div", "branch head");
+    head.append(make("span", "", labels.noun), make("span", "number", labels.examples ? "examples" : ""), make("span", "quality", labels.quality ? labels.quality_name : ""), make("span", "", withBranches < 0 ? "" : "top features"));
+    tree.replaceChildren(head, ...list.slice(0, treeShown).map(branchRow));
+    byId("tree-more").hidden = list.length <= treeShown;
+  }
+  if (tree) {
+    startOpen();
+    tree.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      if (button.dataset.feature !== undefined) return chooseFeature(Number(button.dataset.feature));
+      const label = Number(button.closest(".branch").dataset.label);
+      if (button.classList.contains("fold")) { if (!open.delete(label)) open.add(label); drawTree(); } else chooseLabel(label === state.label ? -1 : label);
+    });
+    const light = (on) => (event) => {
+      const own = event.target.closest && event.target.closest(".chip");
+      if (own) for (const other of tree.querySelectorAll(".chip")) if (other.dataset.feature === own.dataset.feature) other.classList.toggle("lit", on || Number(own.dataset.feature) === state.feature);
+    };
+    tree.addEventListener("mouseover", light(true)); tree.addEventListener("mouseout", light(false));
+    byId("label-search").addEventListener("input", (event) => { labelQuery = event.target.value.trim().toLowerCase(); drawTree(); });
+    byId("unfold").addEventListener("click", () => { open = new Set(labels.names.keys()); drawTree(); });
+    byId("fold").addEventListener("click", () => { open = new Set(); drawTree(); });
+    byId("tree-more").addEventListener("click", () => { treeShown += 4 * TREE_PAGE; drawTree(); });
+    if (!children.some((list) => list.length)) { byId("unfold").hidden = true; byId("fold").hidden = true; }
+    if (nLabels < 2) byId("label-search").hidden = true;
+  }
+
+  // ---- ranking table
+  function rankingRows() {
+    const method = methods[state.method], query = byId("feature-search").value.trim().toLowerCase();
+    let rows;
+    if (state.label >= 0) {
+      const b = branch(state.label);
+      rows = b.features.map((feature, i) => ({ feature, score: (b.scores[i] / 1000) * b.top, share: branchShare(b, i), rank: i + 1 }));
+    } else {
+      rows = features.names.map((_, feature) => ({ feature, score: method.scores[feature], share: overallShare[state.method][feature], rank: method.ranks[feature] }));
+    }
+    if (query) rows = rows.filter((row) => features.names[row.feature].toLowerCase().includes(query));
+    const value = sortValue();
+    rows.sort((a, b) => {
+      const x = value(a), y = value(b);
+      return (x < y ? -1 : x > y ? 1 : 0) * (state.down ? -1 : 1) || a.rank - b.rank || a.feature - b.feature;
+    });
+    return rows;
+  }
+  function sortValue() {
+    const key = state.sort;
+    if (key === "feature") return (row) => features.names[row.feature].toLowerCase();
+    if (key === "p") return (row) => (features.p_values[row.feature] ?? 2);
+    if (key === "planted") return (row) => features.planted[row.feature];
+    if (key === "drives") return (row) => (methods[branchMethod()].drives[row.feature] < 0 ? "\uffff" : labels.names[methods[branchMethod()].drives[row.feature]].toLowerCase());
+    if (key.startsWith("rank")) { const m = methods[Number(key.slice(4))]; return (row) => m.ranks[row.feature]; }
+    return (row) => row.score;
+  }
+  function columns() {
+    const list = [{ key: "place", title: "#", number: true }, { key: "feature", title: "Feature" }, { key: "score", title: methods[state.method].name, down: true }];
+    if (features.p_values) list.push({ key: "p", title: "p-value", number: true });
+    if (features.planted) list.push({ key: "planted", title: "Planted", down: true });
+    if (withBranches >= 0 && nLabels > 1) list.push({ key: "drives", title: "Drives most", other: true });
+    if (methods.length > 1) methods.forEach((m, i) => list.push({ key: "rank" + i, title: m.name, number: true, other: true, now: i === state.method }));
+    return list;
+  }
+  function drawRanking() {
+    const rows = rankingRows(), list = columns(), table = byId("ranking-table");
+    const best = rows.reduce((top, row) => Math.max(top, row.score), 0) || 1;
+    table.tHead.rows[0].replaceChildren(...list.map((column) => {
+      const cell = make("th", (column.number ? "number " : "") + (column.other ? "other " : "") + (column.now ? "now" : ""));
+      if (column.key === "place") { cell.textContent = "#"; return cell; }
+      const button = make("button", "", column.title);
+      button.type = "button"; button.dataset.sort = column.key;
+      if (column.key.startsWith("rank")) button.title = "rank by " + column.title;
+      if (state.sort === column.key) cell.setAttribute("aria-sort", state.down ? "descending" : "ascending");
+      cell.append(button);
+      return cell;
+    }));
+    table.tBodies[0].replaceChildren(...rows.slice(0, state.shown).map((row) => {
+      const line = make("tr", row.feature === state.feature ? "lit" : "");
+      line.dataset.feature = row.feature;
+      for (const column of list) line.append(rankingCell(column, row, best));
+      return line;
+    }));
+    byId("ranking-more").hidden = rows.length <= state.shown;
+    byId("ranking-count").textContent = `${Math.min(rows.length, state.shown)} of ${rows.length.toLocaleString("en")} shown`;
+    const method = methods[state.method], borrowed = state.label >= 0 && branchMethod() !== state.method;
+    byId("ranking-note").textContent = (borrowed ? methods[branchMethod()] : method).name + ": " + (borrowed ? methods[branchMethod()] : method).meaning
+      + (borrowed ? ` (${method.name} has no scores per label.)` : "")
+      + (state.label >= 0 && branch(state.label).features.length < nFeatures ? ` Within a branch the ${branch(state.label).features.length} best features are listed.` : "");
+    const pill = byId("restricted");
+    pill.hidden = state.label < 0;
+    if (state.label >= 0) pill.firstChild.textContent = "only " + labels.names[state.label] + (children[state.label].length ? " and below" : "");
+  }
+  function rankingCell(column, row, best) {
+    const cell = make("td", (column.number ? "number " : "") + (column.other ? "other " : "") + (column.now ? "now " : "") + column.key);
+    if (column.key === "place") cell.textContent = row.rank;
+    else if (column.key === "feature") { const b = make("button", "", features.names[row.feature]); b.type = "button"; cell.append(b); }
+    else if (column.key === "score") { cell.append(make("span", "small", significant(row.score)), bar(row.score / best)); cell.title = percent(row.share) + " of the total"; }
+    else if (column.key === "p") cell.textContent = significant(features.p_values[row.feature]);
+    else if (column.key === "planted") { cell.textContent = features.planted[row.feature] ? "✓" : ""; cell.classList.add("truth"); }
+    else if (column.key === "drives") { const label = methods[branchMethod()].drives[row.feature]; cell.textContent = label < 0 ? "" : labels.names[label]; cell.classList.add("small"); }
+    else { const rank = methods[Number(column.key.slice(4))].ranks[row.feature]; cell.textContent = rank; }
+    return cell;
+  }
+  if (byId("ranking")) {
+    byId("feature-search").addEventListener("input", () => { state.shown = PAGE; drawRanking(); });
+    byId("ranking-more").addEventListener("click", () => { state.shown += 4 * PAGE; drawRanking(); });
+    byId("restricted").querySelector("button").addEventListener("click", () => chooseLabel(-1));
+    byId("ranking-table").addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      if (button.dataset.sort) {
+        const key = button.dataset.sort, column = columns().find((c) => c.key === key);
+        state.down = state.sort === key ? !state.down : Boolean(column.down);
+        state.sort = key; drawRanking();
+      } else chooseFeature(Number(button.closest("tr").dataset.feature));
+    });
+  }
+
+  // ---- choices that several parts share
+  for (const group of document.querySelectorAll("[data-role=methods]")) {
+    methods.forEach((method, i) => {
+      const button = make("button", "", method.name);
+      button.type = "button"; button.title = method.meaning; button.dataset.method = i;
+      group.append(button);
+    });
+    group.addEventListener("click", (event) => { const button = event.target.closest("button"); if (button) chooseMethod(Number(button.dataset.method)); });
+  }
+  function chooseMethod(index) {
+    state.method = index;
+    if (state.sort !== "feature" && state.sort !== "p") { state.sort = "score"; state.down = true; }
+    drawAll();
+  }
+  function chooseLabel(label) {
+    if (withBranches < 0) return;
+    state.label = label; state.shown = PAGE; state.sort = "score"; state.down = true;
+    drawAll();
+  }
+  function chooseFeature(feature) {
+    state.feature = feature === state.feature ? -1 : feature;
+    const select = byId("map-colour");
+    if (select && state.feature >= 0) select.value = "feature";
+    drawAll();
+  }
+
+  // ---- colours: one ramp from the page's cold grey to its accent, readable without hue
+  const RAMP = { light: [[238, 241, 243], [253, 208, 138], [226, 120, 60], [140, 36, 72], [50, 14, 60]], dark: [[35, 45, 53], [94, 30, 86], [190, 66, 84], [246, 150, 80], [255, 236, 170]] };
+  const isDark = () => getComputedStyle(document.documentElement).colorScheme.includes("dark");
+  function ramp(x) {
+    const stops = RAMP[isDark() ? "dark" : "light"], at = Math.max(0, Math.min(1, x)) * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at));
+    return stops[i].map((c, k) => Math.round(c + (stops[i + 1][k] - c) * (at - i)));
+  }
+  const css = (rgb) => `rgb(${rgb.join(",")})`;
+  const onTop = (rgb) => (0.3 * rgb[0] + 0.59 * rgb[1] + 0.11 * rgb[2] > 140 ? "#10161b" : "#ffffff");
+
+  // ---- the label map (icicle): width by number of leaves, depth downwards
+  const icicle = byId("icicle");
+  const leaves = new Array(nLabels).fill(0);
+  inOrder(() => true, () => true).reverse().forEach((label) => { leaves[label] = children[label].length ? children[label].reduce((n, c) => n + leaves[c], 0) : 1; });
+  function mapValues() {
+    const by = byId("map-colour").value;
+    if (by === "quality") return { values: labels.quality, text: (v) => `${labels.quality_name} ${v.toFixed(3)}`, top: 1 };
+    if (by === "examples") return { values: labels.examples.map((n) => Math.sqrt(n)), text: (v) => `${Math.round(v * v).toLocaleString("en")} examples`, top: Math.sqrt(Math.max(...labels.examples)) };
+    const values = labels.names.map((_, label) => { const b = branch(label), i = state.feature < 0 ? -1 : b.features.indexOf(state.feature); return i < 0 ? 0 : branchShare(b, i); });
+    return { values, text: (v) => `${percent(v)} of the importance is ${features.names[state.feature]}'s`, top: Math.max(...values, 1e-9) };
+  }
+  function drawMap() {
+    if (!icicle) return;
+    const width = icicle.clientWidth || 800, deepest = Math.max(...level) + 1, row = deepest === 1 ? 60 : Math.max(26, Math.min(54, 300 / deepest)), height = deepest * row;
+    icicle.setAttribute("viewBox", `0 0 ${width} ${height}`); icicle.setAttribute("height", height);
+    const { values, text, top } = mapValues(), total = roots.reduce((n, r) => n + leaves[r], 0), shapes = [];
+    const start = new Array(nLabels).fill(0);
+    let x = 0;
+    const place = (list, from) => { for (const label of list) { start[label] = from; from += leaves[label] * width / total; } };
+    place(roots, x);
+    for (const label of inOrder(() => true, () => true)) {
+      place(children[label], start[label]);
+      const w = leaves[label] * width / total, value = values[label];
+      const rgb = value === null ? null : ramp(value / top);
+      const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      for (const [key, v] of Object.entries({ x: start[label].toFixed(2), y: level[label] * row, width: w.toFixed(2), height: row, fill: rgb ? css(rgb) : "transparent", "data-label": label })) rect.setAttribute(key, v);
+      if (w < 3) rect.setAttribute("stroke-width", 0.25);
+      if (label === state.label) rect.setAttribute("class", "chosen");
+      shapes.push(rect);
+      if (w > 44) {
+        const name = document.createElementNS("http://www.w3.org/2000/svg", "text"), room = Math.floor((w - 10) / 6.9), full = shortName(label);
+        name.setAttribute("x", (start[label] + 5).toFixed(1)); name.setAttribute("y", level[label] * row + row / 2 + 4); name.setAttribute("fill", rgb ? onTop(rgb) : "currentColor");
+        name.textContent = full.length > room ? full.slice(0, Math.max(1, room - 1)) + "…" : full;
+        shapes.push(name);
+      }
+    }
+    icicle.replaceChildren(...shapes);
+    icicle.onmousemove = (event) => {
+      const label = event.target.dataset && event.target.dataset.label;
+      if (label === undefined) return;
+      const value = values[label];
+      byId("map-readout").textContent = `${labels.names[label]}: ` + (value === null ? "not measured" : text(value));
+    };
+    const chosen = byId("map-colour").selectedOptions[0];
+    byId("map-scale").textContent = `${chosen.textContent}; darkest = ${top === 1 ? "1" : text(top)}`.replace("darkest", isDark() ? "brightest" : "darkest");
+  }
+  if (icicle) {
+    const select = byId("map-colour");
+    const add = (value, text) => { const option = make("option", "", text); option.value = value; select.append(option); };
+    if (withBranches >= 0) add("feature", "importance of a feature");
+    if (labels.quality) add("quality", "prediction quality (" + labels.quality_name + ")");
+    if (labels.examples) add("examples", "number of examples");
+    if (!select.options.length) byId("map").hidden = true;
+    select.addEventListener("change", () => { if (select.value === "feature" && state.feature < 0) state.feature = bestFeature(); drawAll(); });
+    icicle.addEventListener("click", (event) => { const label = event.target.dataset.label; if (label !== undefined) chooseLabel(Number(label) === state.label ? -1 : Number(label)); });
+    if (labels.quality) select.value = "quality"; else if (withBranches >= 0) state.feature = bestFeature();
+  }
+  function bestFeature() { return methods[state.method].ranks.indexOf(Math.min(...methods[state.method].ranks)); }
+  function nameFeatureOption() {
+    const option = icicle && byId("map-colour").querySelector("option[value=feature]");
+    if (option) option.textContent = "importance of " + (state.feature < 0 ? "a feature" : features.names[state.feature]);
+  }
+
+  // ---- heat map on a canvas
+  const heat = byId("heat");
+  let geometry = null;
+  function drawHeat() {
+    if (!heat) return;
+    const map = content.heatmaps[byId("heat-method").value], clustered = byId("heat-order").value === "clustered";
+    const rows = clustered ? map.feature_order : map.features.map((_, i) => i), cols = clustered ? map.label_order : map.labels.map((_, i) => i);
+    const ratio = devicePixelRatio || 1, width = heat.parentElement.clientWidth - (innerWidth < 720 ? 26 : 42), gutter = Math.min(150, Math.max(70, width * 0.16));
+    const slant = (width - gutter) / cols.length >= 11 ? 55 : 0, cell = Math.min(60, (width - gutter - slant) / cols.length), tall = rows.length > 60 ? 9 : 14, names = slant > 0, top = names ? 110 : 6;
+    heat.style.width = width + "px"; heat.style.height = top + rows.length * tall + 4 + "px";
+    heat.width = Math.round(width * ratio); heat.height = Math.round((top + rows.length * tall + 4) * ratio);
+    const pen = heat.getContext("2d");
+    pen.scale(ratio, ratio);
+    pen.clearRect(0, 0, width, top + rows.length * tall + 4);
+    const ink = getComputedStyle(document.body).color, shades = Array.from({ length: 101 }, (_, i) => css(ramp(i / 100)));
+    pen.font = `${Math.min(11, tall - 1)}px system-ui, "DejaVu Sans", sans-serif`;
+    rows.forEach((r, y) => {
+      const line = map.cells[r];
+      pen.fillStyle = ink; pen.textAlign = "right"; pen.textBaseline = "middle";
+      pen.fillText(fit(pen, features.names[map.features[r]], gutter - 8), gutter - 6, top + y * tall + tall / 2);
+      cols.forEach((c, x) => { pen.fillStyle = shades[Math.round(line[c] / 10)]; pen.fillRect(gutter + x * cell, top + y * tall, cell + 0.4, tall + 0.4); });
+    });
+    if (names) cols.forEach((c, x) => {
+      pen.save(); pen.translate(gutter + (x + 0.6) * cell, top - 5); pen.rotate(-Math.PI / 3); pen.textAlign = "left"; pen.fillStyle = ink;
+      pen.fillText(fit(pen, shortName(map.labels[c]), 112), 0, 0); pen.restore();
+    });
+    geometry = { map, rows, cols, gutter, cell, top, tall };
+    const scale = byId("heat-scale").getContext("2d");
+    for (let i = 0; i < 144; i++) { scale.fillStyle = css(ramp(i / 143)); scale.fillRect(i, 0, 1, 10); }
+  }
+  function fit(pen, text, room) {
+    if (pen.measureText(text).width <= room) return text;
+    let end = Math.min(text.length, Math.floor(room / 4));
+    while (end > 1 && pen.measureText(text.slice(0, end) + "…").width > room) end--;
+    return text.slice(0, end) + "…";
+  }
+  function cellAt(event) {
+    if (!geometry) return null;
+    const box = heat.getBoundingClientRect(), { map, rows, cols, gutter, cell, top, tall } = geometry;
+    const x = Math.floor((event.clientX - box.left - gutter) / cell), y = Math.floor((event.clientY - box.top - top) / tall);
+    if (x < 0 || y < 0 || x >= cols.length || y >= rows.length) return null;
+    const r = rows[y], c = cols[x];
+    return { feature: map.features[r], label: map.labels[c], value: (map.cells[r][c] / 1000) * map.tops[c], share: map.cells[r][c] / 1000 };
+  }
+  if (heat) {
+    content.heatmaps.forEach((map, i) => { const option = make("option", "", map.method); option.value = i; byId("heat-method").append(option); });
+    for (const id of ["heat-method", "heat-order"]) byId(id).addEventListener("change", drawHeat);
+    heat.addEventListener("pointermove", (event) => {
+      const cell = cellAt(event);
+      byId("heat-readout").textContent = cell ? `${features.names[cell.feature]} × ${labels.names[cell.label]}: ${significant(cell.value)} (${percent(cell.share)} of the label's best feature)` : "Point at a cell.";
+    });
+    heat.addEventListener("click", (event) => { const cell = cellAt(event); if (cell) chooseFeature(cell.feature); });
+  }
+
+  // ---- theme
+  const themes = ["", "light", "dark"];
+  byId("theme").addEventListener("click", () => {
+    const root = document.documentElement, next = themes[(themes.indexOf(root.dataset.theme || "") + 1) % 3];
+    if (next) root.dataset.theme = next; else delete root.dataset.theme;
+    drawMap(); drawHeat();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawMap(); drawHeat(); });
+  let waiting = 0;
+  addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => { drawTree(); drawMap(); drawHeat(); }); });
+
+  function drawAll() {
+    if (!methods.length) return;
+    for (const button of document.querySelectorAll("[data-role=methods] button")) button.setAttribute("aria-pressed", Number(button.dataset.method) === state.method);
+    nameFeatureOption();
+    drawTree(); drawRanking(); drawMap();
+  }
+  drawAll();
+  drawHeat();
+  const links = [...document.querySelectorAll("nav a")];
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) for (const link of links) link.classList.toggle("here", link.getAttribute("href") === "#" + entry.target.id);
+  }, { rootMargin: "-20% 0px -70% 0px" });
+  for (const section of document.querySelectorAll("main > section")) watcher.observe(section);
+})();

@@ -1,0 +1,59 @@
+"""Write a report: HTML, JSON or Markdown by the file's name."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from ramify.report.content import report_content
+from ramify.report.figures import report_figures
+from ramify.report.markdown import markdown_text
+from ramify.report.page import html_page
+from ramify.report.results import Results
+
+
+def write_report(results: Results, path: str | os.PathLike[str]) -> Path:
+    """Write everything known about a data set and its rankings to one file.
+
+    Parameters
+    ----------
+    results : Results
+        What was computed.
+    path : path
+        Where to write: `.html` for a page that needs no network, `.json` or `.md` for the same content.
+
+    Returns
+    -------
+    Path
+        The file written. It replaces an older one only when complete.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from ramify.datasets import Dataset
+    >>> from ramify.report import Results, write_report
+    >>> data = Dataset(np.eye(3), y=np.array([0, 1, 1]), target="classes", label_names=("no", "yes"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(Results(data), f"{folder}/report.html").name
+    'report.html'
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in {".html", ".htm", ".json", ".md"}:
+        raise ValueError(f"A report is written as .html, .json or .md. Got the name {target.name!r}.")
+    content = report_content(results)
+    if suffix == ".json":
+        text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    elif suffix == ".md":
+        text = markdown_text(content)
+    else:
+        text = html_page(content, report_figures(content, results))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, encoding="utf-8", errors="replace")
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return target

@@ -1,0 +1,101 @@
+"""Made-up results of any size, so that the report is tested without growing a forest."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ramify import Hierarchy
+from ramify.datasets import Dataset
+from ramify.ranking import FeatureRanking
+from ramify.report import Results
+from ramify.report.results import Curve, ExplainedRow, Outcome, Reason
+
+BRANCHES = ("metabolism", "energy", "cell cycle", "transcription", "protein fate", "transport", "cell rescue")
+PARTS = ("amino acid", "nitrogen", "phosphate", "lipid", "vitamin", "respiration", "mitosis", "splicing", "folding")
+
+
+def label_tree(n_labels: int) -> Hierarchy:
+    paths: list[str] = list(BRANCHES[: max(2, min(len(BRANCHES), n_labels // 4))])
+    at = 0
+    while len(paths) < n_labels:
+        paths.append(f"{paths[at // 4]}/{PARTS[len(paths) % len(PARTS)]} {len(paths)}")
+        at += 1
+    return Hierarchy.from_paths(paths[:n_labels])
+
+
+def example_results(
+    n_features: int = 60, n_labels: int = 24, *, seed: int = 0, names: list[str] | None = None, density: float = 0.3
+) -> Results:
+    """Results whose branches are driven by features of their own."""
+    rng = np.random.default_rng(seed)
+    if names is None:
+        hierarchy = label_tree(n_labels)
+        features = [f"gene{j:04d}" if j % 3 else f"expression_at_{j}min" for j in range(n_features)]
+    else:
+        hierarchy = Hierarchy(names[:n_labels], [(0, j) for j in range(1, n_labels)])
+        features = [names[j % len(names)] for j in range(n_features)]
+    n_samples = 300
+    leaves = rng.integers(0, n_labels, size=(n_samples, 2))
+    rows = np.repeat(np.arange(n_samples), 2)
+    Y = sparse.csr_array((np.ones(2 * n_samples), (rows, leaves.ravel())), shape=(n_samples, n_labels))
+    Y = hierarchy.close(sparse.csr_array((Y > 0).astype(np.int8)))
+    top = np.array([_top(hierarchy, j) for j in range(n_labels)])
+    truth = (rng.integers(0, top.max() + 1, n_features)[:, None] == top) & (np.arange(n_features) < n_features // 4)[
+        :, None
+    ]
+    data = Dataset(
+        rng.normal(size=(n_samples, n_features)),
+        y=Y,
+        target="hierarchy",
+        feature_names=tuple(features),
+        label_names=hierarchy.names,
+        hierarchy=hierarchy,
+        truth=sparse.csr_array(truth.astype(np.int8)),
+        source="yeast_example.arff" if names is None else names[0],
+        sha256="0f" * 32,
+    )
+    rankings = {}
+    for number, name in enumerate(("genie3", "symbolic", "permutation", "relief")):
+        noise = sparse.random_array((n_features, n_labels), density=density, rng=rng)
+        strength = rng.exponential(size=(n_features, 1)) * rng.uniform(0.3, 1, size=(1, n_labels))
+        per_label = sparse.csr_array(truth * strength + 0.05 * noise)
+        rankings[name] = ranking(features, per_label, hierarchy, with_labels=number < 3, noise=0.02 * number, rng=rng)
+    sizes = np.array([1, 2, 5, 10, 20, 50])
+    curves = {name: Curve(sizes, 0.6 - (0.4 + 0.02 * i) / np.sqrt(sizes)) for i, name in enumerate(rankings)}
+    random = Curve(sizes, 0.55 - 0.45 / sizes**0.3, 0.5 - 0.45 / sizes**0.3, 0.6 - 0.45 / sizes**0.3)
+    reasons = [Reason(features[j % n_features], "1.25", e) for j, e in enumerate((0.21, 0.1, -0.06, 0.03))]
+    outcomes = [Outcome(hierarchy.names[j], 0.71 - 0.2 * j, 0.25, j == 0, reasons) for j in range(2)]
+    return Results(
+        data,
+        rankings,
+        p_values=np.clip(rng.uniform(size=n_features) * np.where(truth.any(axis=1), 0.02, 1), 0, 1),
+        label_quality=np.where(rng.uniform(size=n_labels) < 0.05, np.nan, rng.uniform(0.2, 0.9, n_labels)),
+        label_baseline=np.asarray(Y.mean(axis=0)).ravel(),
+        knn_quality={name: 0.5 - 0.01 * i for i, name in enumerate(rankings)},
+        knn_baseline=0.41,
+        curves=curves,
+        random_curve=random,
+        explained=[ExplainedRow(f"example {i}", hierarchy.names[:3], outcomes) for i in range(3)],
+        command="ramify rank " + data.source + " --report report.html",
+        seed=0,
+        seconds=12.3,
+        facts={"Forest": "100 trees"},
+    )
+
+
+def ranking(names, per_label, hierarchy, *, with_labels, noise, rng):
+    scores = np.asarray(per_label.sum(axis=1)).ravel() + noise * rng.uniform(size=per_label.shape[0])
+    if not with_labels:
+        return FeatureRanking(names, scores)
+    return FeatureRanking(names, scores, per_label=per_label, label_names=hierarchy.names, hierarchy=hierarchy)
+
+
+def _top(hierarchy: Hierarchy, label: int) -> int:
+    above = hierarchy.ancestor_matrix
+    ancestors = above.indices[above.indptr[label] : above.indptr[label + 1]]
+    return int(min([label, *ancestors]))
+
+
+@pytest.fixture(scope="session")
+def make_results():
+    return example_results

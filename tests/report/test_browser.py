@@ -1,0 +1,218 @@
+"""The report in a real browser."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from runpy import run_path
+
+import pytest
+
+from ramify.report import write_report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install playwright)")
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+if CHROMIUM is None:
+    pytest.skip("no chromium is installed (apt-get install chromium)", allow_module_level=True)
+
+PAYLOADS = run_path(str(Path(__file__).with_name("hostile.py")))["PAYLOADS"]
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 375, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def report(make_results, tmp_path_factory):
+    return write_report(make_results(), tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a report; at the end of the test nothing may have been logged, thrown or requested."""
+    troubles, contexts = [], []
+
+    def open_page(path, **options):
+        context = browser.new_context(**{"viewport": DESKTOP, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: troubles.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: troubles.append(request.url) if request.url != path.as_uri() else None)
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def features_shown(page):
+    return page.locator("#ranking-table tbody td.feature").all_inner_texts()
+
+
+def content_of(page):
+    return json.loads(page.locator("#content").text_content())
+
+
+def best_features(content, method):
+    ranks = content["methods"][method]["ranks"]
+    order = sorted(range(len(ranks)), key=lambda j: ranks[j])
+    return [content["features"]["names"][j] for j in order]
+
+
+def overflow(page):
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def test_opens_on_who_drives_what(opened, report):
+    page = opened(report)
+    assert page.locator("section").first.get_attribute("id") == "drivers"
+    assert page.locator("#tree .branch .chip").first.is_visible()
+    assert page.locator("#tree .branch .chip").first.bounding_box()["y"] < 900
+
+
+def test_search_filters_features(opened, report):
+    page = opened(report)
+    page.fill("#feature-search", "EXPRESSION_at_1")
+    shown = features_shown(page)
+    names = content_of(page)["features"]["names"]
+    assert sorted(shown) == sorted(name for name in names if "expression_at_1" in name)
+
+
+def test_method_toggle_reorders(opened, report):
+    page = opened(report)
+    content = content_of(page)
+    assert features_shown(page)[:10] == best_features(content, 0)[:10]
+    page.click("#ranking [data-method='3']")
+    assert features_shown(page)[:10] == best_features(content, 3)[:10]
+    assert page.locator("#drivers [data-method='3']").get_attribute("aria-pressed") == "true"
+
+
+def test_headers_sort(opened, report):
+    page = opened(report)
+    page.click("#ranking-table [data-sort='feature']")
+    names = sorted(content_of(page)["features"]["names"], key=str.lower)
+    assert features_shown(page) == names[: len(features_shown(page))]
+    page.click("#ranking-table [data-sort='feature']")
+    assert features_shown(page)[0] == names[-1]
+
+
+@pytest.mark.parametrize("where", ["#tree .branch[data-label='{}'] .pick", "#icicle rect[data-label='{}']"])
+def test_choosing_a_label_restricts_the_table(opened, report, where):
+    page = opened(report)
+    content = content_of(page)
+    label = content["labels"]["names"].index("energy")
+    page.locator(where.format(label)).click()
+    best = content["methods"][0]["branches"]["features"][label]
+    shown = features_shown(page)
+    assert shown == [content["features"]["names"][j] for j in best][: len(shown)]
+    assert "energy" in page.locator("#restricted").inner_text()
+    page.click("#restricted button")
+    assert features_shown(page)[:10] == best_features(content, 0)[:10]
+
+
+def test_tree_opens_and_closes_and_is_searched(opened, report):
+    page = opened(report)
+    page.click("#unfold")
+    n_labels = len(content_of(page)["labels"]["names"])
+    assert page.locator("#tree .branch[data-label]").count() == n_labels
+    page.click("#fold")
+    assert page.locator("#tree .branch[data-label]").count() < n_labels
+    page.fill("#label-search", "vitamin")
+    assert "vitamin" in page.locator("#tree").inner_text()
+
+
+def test_choosing_a_feature_colours_the_map(opened, report):
+    page = opened(report)
+    chip = page.locator("#tree .chip").first
+    name = chip.inner_text()
+    chip.click()
+    assert page.locator("#map-colour").input_value() == "feature"
+    assert name in page.locator("#map-colour option[value='feature']").inner_text()
+    assert len(set(page.locator("#icicle rect").evaluate_all("list => list.map(r => r.getAttribute('fill'))"))) > 1
+
+
+@pytest.mark.parametrize("order", ["given", "clustered"])
+def test_heat_map_shows_the_right_cell(opened, report, make_results, order):
+    page = opened(report)
+    page.select_option("#heat-order", order)
+    heat = content_of(page)["heatmaps"][0]
+    rows = heat["feature_order"] if order == "clustered" else range(len(heat["features"]))
+    columns = heat["label_order"] if order == "clustered" else range(len(heat["labels"]))
+    names = content_of(page)
+    per_label = make_results().rankings["genie3"].per_label.toarray()
+    found = {}
+    page.locator("#heat").scroll_into_view_if_needed()
+    box = page.locator("#heat").bounding_box()
+    for y in range(int(box["height"]) - 6, 100, -97):
+        for x in range(200, int(box["width"]) - 70, 131):
+            page.locator("#heat").hover(position={"x": x, "y": y})
+            text = page.locator("#heat-readout").inner_text()
+            match = re.match(r"(.*) × (.*): (\S+) \(", text)
+            assert match, text
+            found[y, x] = match.groups()
+    assert len(found) > 20
+    for feature, label, value in found.values():
+        j, k = names["features"]["names"].index(feature), names["labels"]["names"].index(label)
+        assert float(value) == pytest.approx(per_label[j, k], abs=2e-3 * per_label[:, k].max(), rel=6e-3)
+    bottom = names["features"]["names"][heat["features"][list(rows)[-1]]]
+    assert {f for (y, _), (f, _, _) in found.items() if y == int(box["height"]) - 6} == {bottom}
+    seen = [names["labels"]["names"].index(found[key][1]) for key in sorted(found) if key[0] == max(found)[0]]
+    in_order = [heat["labels"][c] for c in columns]
+    assert [in_order.index(label) for label in seen] == sorted(in_order.index(label) for label in seen)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_nothing_overflows(opened, report, scheme, size):
+    page = opened(report, viewport=size, color_scheme=scheme)
+    assert overflow(page) == 0
+    page.click("#ranking [data-method='1']")
+    assert overflow(page) == 0
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = sum(int(c) for c in re.findall(r"\d+", paper)[:3]) / 3
+    assert brightness < 60 if scheme == "dark" else brightness > 200
+
+
+def test_theme_button_switches(opened, report):
+    page = opened(report)
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+
+
+def test_hostile_names_change_nothing(opened, make_results, tmp_path):
+    path = write_report(make_results(70, 40, names=PAYLOADS), tmp_path / "hostile.html")
+    page = opened(path, viewport=PHONE)
+    page.fill("#feature-search", "<script>")
+    assert all("<script>" in name for name in features_shown(page))
+    page.locator("#tree .pick").first.click()
+    page.locator("#tree .chip").first.click()
+    page.locator("#heat").hover(position={"x": 150, "y": 60})
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("iframe, object, embed, form, base, img, link, section script").count() == 0
+    assert page.locator("script").count() == 2
+    assert overflow(page) == 0
+
+
+def test_a_large_report_is_quick(opened, make_results, tmp_path):
+    page = opened(write_report(make_results(5000, 500), tmp_path / "large.html"))
+    page.fill("#feature-search", "gene49")
+    assert all("gene49" in name for name in features_shown(page))
+    page.click("#ranking [data-method='1']")
+    page.locator("#icicle rect").nth(40).click()
+    assert page.locator("#restricted").is_visible()
+    # Elements drawn, not seconds, are what keeps it quick on any machine.
+    assert page.evaluate("document.querySelectorAll('*').length") < 6000

@@ -1,0 +1,115 @@
+import json
+
+import numpy as np
+import pytest
+
+from ramify.datasets import Dataset
+from ramify.report import Results, report_content, write_report
+
+
+@pytest.fixture(scope="module")
+def content(make_results):
+    return report_content(make_results())
+
+
+def test_content_is_valid_json(content):
+    assert json.loads(json.dumps(content, allow_nan=False))["format"] == "ramify-report"
+
+
+def test_branch_scores_sum_the_subtree(make_results):
+    results = make_results()
+    branches = report_content(results)["methods"][0]["branches"]
+    per_label = results.rankings["genie3"].per_label.toarray()
+    hierarchy = results.dataset.hierarchy
+    for label, name in enumerate(hierarchy.names):
+        below = [hierarchy.index(d) for d in (name, *hierarchy.descendants(name))]
+        expected = np.maximum(per_label[:, below], 0).sum(axis=1)
+        best = branches["features"][label]
+        assert best == sorted(np.flatnonzero(expected > 0), key=lambda j: (-expected[j], j))[: len(best)]
+        got = np.array(branches["scores"][label]) / 1000 * branches["tops"][label]
+        np.testing.assert_allclose(got, expected[best], atol=1e-3 * branches["tops"][label])
+
+
+def test_heat_map_cells_are_shares_of_each_labels_best(make_results):
+    results = make_results()
+    heat = report_content(results)["heatmaps"][0]
+    per_label = results.rankings["genie3"].per_label.toarray()
+    expected = per_label[np.ix_(heat["features"], heat["labels"])] / per_label[:, heat["labels"]].max(axis=0)
+    np.testing.assert_allclose(np.array(heat["cells"]) / 1000, expected, atol=6e-4)
+    assert sorted(heat["feature_order"]) == list(range(len(heat["features"])))
+    assert sorted(heat["label_order"]) == list(range(len(heat["labels"])))
+
+
+def test_summary_names_the_leading_feature(content, make_results):
+    results = make_results()
+    best = results.dataset.feature_names[int(np.argmax(results.rankings["genie3"].scores))]
+    assert any(f"{best} leads" in sentence for sentence in content["summary"])
+
+
+def test_agreement_is_spearmans_correlation(content, make_results):
+    from scipy.stats import spearmanr
+
+    results = make_results()
+    a, b = (results.rankings[name].ranks for name in ("genie3", "relief"))
+    assert content["agreement"]["correlation"][0][3] == pytest.approx(spearmanr(a, b)[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("target", ["classes", "numbers", "rankings", None])
+def test_every_kind_of_target_has_a_report(target, tmp_path):
+    rng = np.random.default_rng(0)
+    y = {
+        "classes": rng.integers(0, 3, 20),
+        "numbers": rng.normal(size=(20, 3)),
+        "rankings": np.tile([1.0, 2, 3], (20, 1)),
+        None: None,
+    }[target]
+    data = Dataset(rng.normal(size=(20, 4)), y=y, target=target, label_names=("a", "b", "c") if target else ())
+    path = write_report(Results(data), tmp_path / "report.html")
+    assert "20" in path.read_text(encoding="utf-8")
+
+
+def test_a_ranking_of_other_data_is_refused(make_results):
+    results = make_results()
+    other = Dataset(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="has 60 features and the data set 2"):
+        report_content(Results(other, results.rankings))
+
+
+def test_an_unknown_form_is_refused(make_results, tmp_path):
+    with pytest.raises(ValueError, match=r"\.html, \.json or \.md"):
+        write_report(make_results(), tmp_path / "report.pdf")
+
+
+def test_json_and_markdown_say_the_same_as_the_page(make_results, tmp_path, content):
+    results = make_results()
+    stored = json.loads(write_report(results, tmp_path / "r.json").read_text(encoding="utf-8"))
+    text = write_report(results, tmp_path / "r.md").read_text(encoding="utf-8")
+    page = write_report(results, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert stored == json.loads(json.dumps(content))
+    for sentence in content["summary"]:
+        assert sentence in page
+        assert sentence.replace("_", "\\_") in text
+
+
+def test_large_reports_stay_small(make_results, tmp_path):
+    path = write_report(make_results(5000, 500), tmp_path / "large.html")
+    assert path.stat().st_size < 5_000_000
+
+
+def test_the_same_results_give_the_same_bytes(make_results, tmp_path):
+    first, second = (write_report(make_results(), tmp_path / f"{i}.html").read_bytes() for i in range(2))
+    assert first == second
+
+
+def test_an_interrupted_write_keeps_the_old_report(make_results, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old", encoding="utf-8")
+
+    def fail(self, *args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pathlib.Path.write_text", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(make_results(), path)
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
