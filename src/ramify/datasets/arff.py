@@ -101,6 +101,33 @@ def read_arff(
     array([[1, 1, 0],
            [0, 0, 1]], dtype=int8)
     """
+    return load_arff(
+        files,
+        target=target,
+        identifier=identifier,
+        ignore=ignore,
+        positive=positive,
+        hierarchy_type=hierarchy_type,
+        index_base=index_base,
+        storage=storage,
+        encoding=encoding,
+    )
+
+
+def load_arff(
+    files: PathLike | Sequence[PathLike],
+    *,
+    target: ColumnChoice | None,
+    identifier: str | int | None,
+    ignore: ColumnChoice,
+    positive: str | None,
+    hierarchy_type: HierarchyType,
+    index_base: Literal[0, 1] | None,
+    storage: Literal["auto", "dense", "sparse"],
+    encoding: str,
+    as_labels: bool = False,
+) -> Dataset:
+    """What `read_arff` does; `as_labels` makes a label set of the target even if it is one column."""
     check_option("read_arff", "hierarchy_type", hierarchy_type, ("auto", "tree", "dag"))
     check_option("read_arff", "index_base", index_base, (None, 0, 1))
     check_option("read_arff", "storage", storage, ("auto", "dense", "sparse"))
@@ -118,7 +145,7 @@ def read_arff(
     rows = joined(parts)
     attributes = headers[0].attributes
     roles = _roles(paths[0], headers[0], rows, target, identifier, ignore)
-    found = read_target(rows, attributes, roles.target, hierarchy_type, positive)
+    found = read_target(rows, attributes, roles.target, hierarchy_type, positive, as_labels=as_labels)
     X, names, categories = _features(rows, attributes, roles.features, hierarchy_type, storage)
     return Dataset(
         X=X,

@@ -38,6 +38,8 @@ def read_target(
     columns: list[int],
     hierarchy_type: HierarchyType,
     positive: str | None,
+    *,
+    as_labels: bool,
 ) -> TargetColumns:
     """Interpret the chosen columns."""
     if not columns:
@@ -76,7 +78,7 @@ def read_target(
     if kind == "number":
         y = values[:, 0] if len(columns) == 1 else values
         return TargetColumns("numbers", y, tuple(attribute.name for attribute in chosen))
-    if len(columns) == 1:
+    if len(columns) == 1 and not as_labels:
         return _classes(rows, chosen[0], values[:, 0])
     return TargetColumns(
         "labels", label_matrix(rows, chosen, values, positive), tuple(attribute.name for attribute in chosen)

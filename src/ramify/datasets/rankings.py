@@ -1,0 +1,270 @@
+"""Reader of label-ranking files: rank columns or orders, with or without a header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ramify.datasets.arff import part_rows, read_arff
+from ramify.datasets.dataset import Dataset
+from ramify.datasets.delimited import (
+    MISSING,
+    Table,
+    check_width,
+    column_values,
+    is_plain_number,
+    read_records,
+    table_of_rows,
+    without_trailing_cell,
+)
+from ramify.datasets.files import FileError, PathLike, file_paths, plain_name, sha256_of, shown
+from ramify.datasets.orders import OrderError, labels_of_order, ranks_of_order
+from ramify.parameters import check_integer
+
+Records = list[tuple[int, list[str]]]
+
+_RANK_COLUMN = re.compile(r"L[0-9]+")
+
+
+def read_rankings(
+    files: PathLike | Sequence[PathLike],
+    *,
+    n_labels: int | None = None,
+    label_names: Sequence[str] | None = None,
+    categorical: Collection[str] = (),
+    missing: Collection[str] = MISSING,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+) -> Dataset:
+    r"""Read label rankings: rank columns, or one column of orders such as `a>b=c`.
+
+    Parameters
+    ----------
+    files : path or sequence of paths
+        One file, or the files of one set. `.arff` and `.xarff` files with a RANKING attribute are read as well.
+    n_labels : int, optional
+        How many of the last columns are ranks. Needed only where neither names `L1, L2, ...` nor a first line
+        `N,p,m` says it.
+    label_names : sequence of str, optional
+        Labels in the wanted order of columns: names of the rank columns, or the labels that occur in orders. By
+        default the columns' names, or the labels in natural order (`L2` before `L10`).
+    categorical : collection of str
+        Feature columns to read as nominal even if all cells are numbers.
+    missing : collection of str
+        Cells that mean a missing value: of a feature, or of a rank (the label is unranked).
+    separator : str, optional
+        What separates cells; a comma, or a tab for .tsv files.
+    encoding : str, default="utf-8"
+        Encoding of the text.
+
+    Returns
+    -------
+    Dataset
+        `y` holds ranks: 1 best, equal ranks are a tie, NaN is an unranked label. An order `a>b=c` of the labels a, b,
+        c, d becomes 1, 2, 2, NaN. Rank columns are kept as written.
+
+    Notes
+    -----
+    A rank column says the place of a label, an order lists the labels by place: one is the inverse permutation of the
+    other, so they are told apart by notation (`>`), never by value.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from ramify.datasets import read_rankings
+    >>> file = Path(mkdtemp()) / "films.csv"
+    >>> _ = file.write_text("age,ranking\n31,b>a>c\n17,c>a=b\n")
+    >>> data = read_rankings(file)
+    >>> data.label_names, data.y.tolist()
+    (('a', 'b', 'c'), [[2.0, 1.0, 3.0], [2.0, 2.0, 1.0]])
+    """
+    paths = file_paths(files)
+    if n_labels is not None:
+        n_labels = check_integer("read_rankings", "n_labels", n_labels, low=2)
+    if plain_name(paths[0]).lower().endswith("arff"):
+        return _from_arff(paths, encoding)
+    tables = [_read_one(path, n_labels, separator, encoding) for path in paths]
+    names, n_rank_columns = tables[0][0], tables[0][1]
+    for path, (other, _, records) in zip(paths, tables, strict=True):
+        if other != names:
+            raise FileError(
+                path,
+                f"the columns differ from those of {paths[0]}",
+                line=records[0][0] if records else 1,
+                advice="Files read together must have the same columns in the same order.",
+            )
+    rows = [cells for _, _, records in tables for _, cells in records]
+    lines = np.array([line for _, _, records in tables for line, _ in records], dtype=np.int64)
+    sizes = [len(records) for _, _, records in tables]
+    table = table_of_rows(names, rows, paths, np.repeat(np.arange(len(paths)), sizes), lines, missing)
+    if n_rank_columns:
+        y, labels = _from_rank_columns(table, n_rank_columns, label_names)
+    else:
+        y, labels = _from_orders(table, label_names)
+    n_features = len(names) - max(n_rank_columns, 1)
+    features = [column_values(table, j, nominal=names[j] in set(categorical)) for j in range(n_features)]
+    return Dataset(
+        X=np.column_stack([values for values, _ in features]) if features else np.empty((table.n_rows, 0)),
+        y=y,
+        target="rankings",
+        feature_names=tuple(names[:n_features]),
+        categories=tuple(categories for _, categories in features),
+        label_names=labels,
+        parts=part_rows(paths, sizes),
+        source=", ".join(map(str, paths)),
+        sha256=sha256_of(paths),
+    )
+
+
+def holds_rankings(path: PathLike, separator: str | None = None, encoding: str = "utf-8") -> bool:
+    """Whether a delimited file looks like rankings: rank columns L1, L2, ... at the end, or orders in the last."""
+    records = [
+        record for record, _ in zip(read_records(path, separator=separator, encoding=encoding), range(2), strict=False)
+    ]
+    if not records:
+        return False
+    return _n_named_ranks([cell.strip() for cell in records[0][1]]) > 0 or ">" in records[-1][1][-1]
+
+
+def _from_arff(paths: list[Path], encoding: str) -> Dataset:
+    data = read_arff(paths, encoding=encoding)
+    if data.target != "rankings":
+        raise FileError(
+            paths[0], "no attribute is of type RANKING", advice="Declare @attribute NAME RANKING {a,b,...}."
+        )
+    return data
+
+
+def _read_one(path: Path, n_labels: int | None, separator: str | None, encoding: str) -> tuple[list[str], int, Records]:
+    """Names of the columns, how many of the last are ranks (0: one column of orders), and the rows."""
+    records = without_trailing_cell(list(read_records(path, separator=separator, encoding=encoding)))
+    if not records:
+        raise FileError(path, "the file is empty", line=1, advice="Write one row of features and ranks per line.")
+    first_line, first = records[0][0], [cell.strip() for cell in records[0][1]]
+    if ">" in first[-1]:
+        names = [f"A{k + 1}" for k in range(len(first) - 1)] + ["ranking"]
+        n_ranks = 0
+    elif _is_size_line(first, records):
+        n_rows, n_features, n_ranks = (int(cell) for cell in first)
+        if n_rows != len(records) - 1:
+            raise FileError(
+                path,
+                f"the first line promises {n_rows} rows and {len(records) - 1} follow",
+                line=first_line,
+                advice="Is the file complete?",
+            )
+        names = _numbered_names(n_features, n_ranks)
+        records = records[1:]
+    elif all(is_plain_number(cell) or cell in MISSING for cell in first):
+        n_ranks = n_labels or 0
+        if not 0 < n_ranks <= len(first):
+            raise FileError(
+                path,
+                "there is no line with names, so it is not known which columns are ranks",
+                line=first_line,
+                advice="Pass n_labels=..., the number of rank columns at the end of each row.",
+            )
+        names = _numbered_names(len(first) - n_ranks, n_ranks)
+    else:
+        names = first
+        records = records[1:]
+        n_ranks = n_labels if n_labels is not None else _n_named_ranks(names)
+        if n_labels is None and not n_ranks and records and ">" not in records[0][1][-1]:
+            raise FileError(
+                path,
+                "no column is named L1, L2, ... and the last column holds no order a>b>c",
+                line=first_line,
+                advice="Pass n_labels=..., the number of rank columns at the end of each row.",
+            )
+        if n_ranks > len(names):
+            raise FileError(
+                path,
+                f"there are {len(names)} columns for {n_ranks} labels",
+                line=first_line,
+                advice="Correct n_labels.",
+            )
+    check_width(path, records, len(names), "the table")
+    return names, n_ranks, records
+
+
+def _numbered_names(n_features: int, n_ranks: int) -> list[str]:
+    return [f"A{k + 1}" for k in range(n_features)] + [f"L{k + 1}" for k in range(n_ranks)]
+
+
+def _is_size_line(first: list[str], records: Records) -> bool:
+    """Whether the first line is `N,p,m`: rows, features, labels."""
+    if len(first) != 3 or len(records) < 2 or not all(re.fullmatch("[0-9]{1,9}", cell) for cell in first):
+        return False
+    return len(records[1][1]) == int(first[1]) + int(first[2]) and int(first[2]) >= 2
+
+
+def _n_named_ranks(names: list[str]) -> int:
+    """How many of the last columns are named L1, L2, ...."""
+    n_ranks = 0
+    while n_ranks < len(names) and _RANK_COLUMN.fullmatch(names[-1 - n_ranks]):
+        n_ranks += 1
+    return n_ranks if n_ranks >= 2 else 0
+
+
+def _from_rank_columns(
+    table: Table, n_ranks: int, label_names: Sequence[str] | None
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    names = table.names[-n_ranks:]
+    ranks = np.full((table.n_rows, n_ranks), np.nan)
+    for k in range(n_ranks):
+        for row, cell in enumerate(table.columns[len(table.names) - n_ranks + k]):
+            if cell is None:
+                continue
+            if not is_plain_number(cell) or not 1 <= float(cell) <= n_ranks:
+                raise table.error(
+                    row,
+                    f"{shown(cell)} is no rank of {n_ranks} labels (column {shown(names[k])})",
+                    f"Ranks run from 1 (best) to {n_ranks}; leave the cell empty where a label is unranked.",
+                )
+            ranks[row, k] = float(cell)
+    _check_best(table, ranks)
+    if label_names is None:
+        return ranks, tuple(names)
+    if sorted(label_names) != sorted(names):
+        raise ValueError(f"label_names must name the rank columns {names}. Got {list(label_names)} instead.")
+    return ranks[:, [names.index(name) for name in label_names]], tuple(label_names)
+
+
+def _check_best(table: Table, ranks: np.ndarray) -> None:
+    """A row that ranks every label must rank one best; ties written as averages start above 1 only if the best tie."""
+    complete = ~np.isnan(ranks).any(axis=1)
+    total = ranks.shape[1] * (ranks.shape[1] + 1) / 2
+    best = np.min(ranks, axis=1, initial=np.inf, where=~np.isnan(ranks))
+    n_best = (ranks == best[:, None]).sum(axis=1)
+    wrong = np.flatnonzero(complete & (best != 1) & (best != (n_best + 1) / 2) & (best != n_best))
+    too_large = np.flatnonzero(complete & (n_best == 1) & (np.sum(np.nan_to_num(ranks), axis=1) > total * 2))
+    for row in (*wrong.tolist(), *too_large.tolist()):
+        values = ", ".join(f"{value:g}" for value in ranks[row])
+        raise table.error(row, f"the ranks {values} have no best label", "The best label has rank 1.")
+
+
+def _from_orders(table: Table, label_names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+    orders = table.columns[-1]
+    if label_names is None:
+        found = {label for order in orders if order for label in labels_of_order(order)}
+        labels = tuple(sorted(found, key=natural_key))
+    else:
+        labels = tuple(label_names)
+    position = {label: k for k, label in enumerate(labels)}
+    ranks = np.full((table.n_rows, len(labels)), np.nan)
+    for row, order in enumerate(orders):
+        try:
+            ranks[row] = ranks_of_order(order or "", position)
+        except OrderError as error:
+            raise table.error(row, f"in the order {shown(order or '')} {error}", "Write it as a>b=c>d.") from None
+    return ranks, labels
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sorting key that puts L2 before L10."""
+    pieces = re.split("([0-9]{1,18})", text)
+    return [(1, int(piece), piece) if piece.isdecimal() else (0, 0, piece) for piece in pieces]
