@@ -53,7 +53,7 @@ def read_arff(
         two-valued nominals are a label set; several numeric columns are several numbers.
     identifier : str, int or None, default="auto"
         The column that names the rows and is no feature. "auto" takes the only string column, or a nominal feature
-        that has another value in every one of at least 20 rows; None takes none.
+        that has another value in every row of a file (20 rows or more); None takes none.
     ignore : str, int or sequence of them
         Columns to leave out.
     positive : str, optional
@@ -264,15 +264,15 @@ def _default_target(header: Header, ignored: set[int]) -> list[int]:
 
 
 def _found_identifier(attributes: tuple[Attribute, ...], rows: Rows, free: list[int]) -> int | None:
-    """The only string column, or the first nominal one without a repeated value in at least 20 rows."""
+    """The only string column, or the first nominal one that repeats no value within a file, in at least 20 rows."""
     strings = [j for j in free if attributes[j].kind == "string"]
     if len(strings) == 1:
         return strings[0]
     n_rows = len(rows.lines)
     for j in free:
         if attributes[j].kind == "nominal" and len(attributes[j].values) >= n_rows >= 20:
-            codes = column_of(rows.table, j)
-            if not np.isnan(codes).any() and len(np.unique(codes)) == n_rows:
+            in_file = np.column_stack([rows.file_of, column_of(rows.table, j)])
+            if not np.isnan(in_file).any() and len(np.unique(in_file, axis=0)) == n_rows:
                 return j
     return None
 

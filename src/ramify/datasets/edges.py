@@ -158,7 +158,8 @@ def _from_pairs(path: PathLike, rows: list[tuple[int, list[str]]]) -> tuple[list
 
 
 def _from_parents(path: PathLike, rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[str, str]], list[str]]:
-    nodes, edges = [], []
+    nodes: list[str] = []
+    edges: list[tuple[str, str]] = []
     for line, names in rows:
         if not names:
             raise FileError(path, "the line names no node", line=line, advice="Remove it.")

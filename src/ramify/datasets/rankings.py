@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -73,7 +74,8 @@ def read_rankings(
 
     Examples
     --------
-    >>> from pathlib import Path
+    >>> from itertools import islice
+    from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> from ramify.datasets import read_rankings
     >>> file = Path(mkdtemp()) / "films.csv"
@@ -122,9 +124,7 @@ def read_rankings(
 
 def holds_rankings(path: PathLike, separator: str | None = None, encoding: str = "utf-8") -> bool:
     """Whether a delimited file looks like rankings: rank columns L1, L2, ... at the end, or orders in the last."""
-    records = [
-        record for record, _ in zip(read_records(path, separator=separator, encoding=encoding), range(2), strict=False)
-    ]
+    records = list(islice(read_records(path, separator=separator, encoding=encoding), 2))
     if not records:
         return False
     return _n_named_ranks([cell.strip() for cell in records[0][1]]) > 0 or ">" in records[-1][1][-1]
