@@ -113,3 +113,21 @@ def test_an_interrupted_write_keeps_the_old_report(make_results, tmp_path, monke
         write_report(make_results(), path)
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_study_needs_no_data_set(tmp_path):
+    import pandas as pd
+
+    from ramify.compare import compare
+
+    table = pd.DataFrame(
+        np.random.default_rng(0).uniform(size=(8, 3)) + [0.5, 0.2, 0], columns=["forest", "<b>", "relief"]
+    )
+    results = Results(comparisons={"AUPRC": compare(table)}, title="A study")
+    for form in ("html", "md", "json"):
+        text = write_report(results, tmp_path / f"study.{form}").read_text(encoding="utf-8")
+        assert "Friedman" in text
+    page = (tmp_path / "study.html").read_text(encoding="utf-8")
+    assert "<b>relief" not in page
+    assert 'id="comparisons"' in page
+    assert 'id="drivers"' not in page

@@ -12,6 +12,7 @@ from scipy import sparse
 
 import ramify
 from ramify.hierarchy import Hierarchy
+from ramify.ranking import FeatureRanking
 from ramify.report.branches import branch_tops, heat_map, most_driven
 from ramify.report.methods import citations, method_meaning
 from ramify.report.results import Results
@@ -53,7 +54,7 @@ def report_content(results: Results) -> dict[str, Any]:
         "heatmaps": _heat_maps(results),
         "quality": _quality(results),
         "agreement": _agreement(results),
-        "comparison": _comparison(results),
+        "comparisons": _comparisons(results),
         "predictions": _predictions(results),
         "made": _made(results),
         "citations": citations(results),
@@ -66,12 +67,14 @@ def report_content(results: Results) -> dict[str, Any]:
 def _title(results: Results) -> str:
     if results.title:
         return results.title
-    name = PurePath(results.dataset.source.split(", ")[0]).name if results.dataset.source else ""
-    return name or "Ramify report"
+    source = "" if results.dataset is None else results.dataset.source
+    return PurePath(source.split(", ")[0]).name or "Ramify report"
 
 
-def _data(results: Results) -> dict[str, Any]:
+def _data(results: Results) -> dict[str, Any] | None:
     data = results.dataset
+    if data is None:
+        return None
     noun = _noun(results)[0 if data.n_labels == 1 else 1]
     figures = [(f"{data.n_samples:,}", "examples"), (f"{data.n_features:,}", "features")]
     facts = [("Source", data.source or "given as arrays"), ("Examples", f"{data.n_samples:,}")]
@@ -120,17 +123,20 @@ def _missing_share(X: Any) -> float:
 
 
 def _noun(results: Results) -> tuple[str, str]:
-    return _NOUNS.get(results.dataset.target or "labels", ("label", "labels"))
+    return _NOUNS[(results.dataset.target if results.dataset is not None else None) or "labels"]
 
 
 def _features(results: Results) -> dict[str, Any]:
     data = results.dataset
-    features: dict[str, Any] = {"names": [str(name) for name in data.feature_names], "p_values": None, "planted": None}
+    features: dict[str, Any] = {"names": [], "p_values": None, "planted": None, "selected": None}
+    if data is None:
+        return features
+    features["names"] = [str(name) for name in data.feature_names]
     if results.p_values is not None:
         features["p_values"] = rounded(results.p_values)
     if data.truth is not None:
         features["planted"] = (np.asarray(abs(data.truth).sum(axis=1)).ravel() > 0).astype(int).tolist()
-    elif results.selected:
+    if results.selected:
         kept = set(results.selected)
         features["selected"] = [int(name in kept) for name in features["names"]]
     return features
@@ -138,9 +144,9 @@ def _features(results: Results) -> dict[str, Any]:
 
 def _labels(results: Results) -> dict[str, Any]:
     data = results.dataset
-    names = [str(name) for name in data.label_names] or ["target"]
+    names = [] if data is None else [str(name) for name in data.label_names] or ["target"]
     parents: list[list[int]] = [[] for _ in names]
-    if data.hierarchy is not None:
+    if data is not None and data.hierarchy is not None:
         matrix = data.hierarchy.parent_matrix
         parents = [sorted(matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]].tolist()) for j in range(len(names))]
     return {
@@ -157,7 +163,7 @@ def _labels(results: Results) -> dict[str, Any]:
 def _examples(results: Results) -> list[int] | None:
     """How many examples have each label, where that means something."""
     data = results.dataset
-    if data.y is None or data.target not in {"classes", "labels", "hierarchy"}:
+    if data is None or data.y is None or data.target not in {"classes", "labels", "hierarchy"}:
         return None
     if data.target == "classes":
         return np.bincount(np.asarray(data.y).astype(int), minlength=len(data.label_names)).tolist()
@@ -183,16 +189,17 @@ def _methods(results: Results) -> list[dict[str, Any]]:
     return methods
 
 
-def _check_ranking(name: str, ranking: Any, results: Results) -> None:
-    if len(ranking.scores) != results.dataset.n_features:
+def _check_ranking(name: str, ranking: FeatureRanking, results: Results) -> None:
+    n_features = 0 if results.dataset is None else results.dataset.n_features
+    if len(ranking) != n_features:
         raise ValueError(
-            f"The ranking {name!r} has {len(ranking.scores)} features and the data set {results.dataset.n_features}; "
-            "a report needs rankings of the data set it shows."
+            f"The ranking {name!r} has {len(ranking)} features and the data set {n_features}; "
+            "a report needs the data set that its rankings are of."
         )
 
 
 def _heat_maps(results: Results) -> list[dict[str, Any]]:
-    if results.dataset.n_labels < 2:
+    if results.dataset is None or results.dataset.n_labels < 2:
         return []
     names = results.per_label()
     return [{"method": name, **heat_map(results.rankings[name], n_methods=len(names))} for name in names]
@@ -293,17 +300,26 @@ def _rank_correlation(ranks: np.ndarray) -> np.ndarray:
     return correlation
 
 
-def _comparison(results: Results) -> dict[str, Any] | None:
-    comparison = results.comparison
-    if comparison is None:
-        return None
-    ranks = {str(name): float(rank) for name, rank in dict(comparison.ranks).items()}
-    rows = [[name, f"{rank:.2f}"] for name, rank in sorted(ranks.items(), key=lambda pair: pair[1])]
-    return {
-        "sentence": comparison.sentence,
-        "ranks": rounded_mapping(ranks),
-        "table": {"columns": ["Method", "Mean rank"], "rows": rows},
-    }
+def _comparisons(results: Results) -> list[dict[str, Any]]:
+    """Per measure: the verdict, mean ranks, what the diagram shows and the values behind it."""
+    return [
+        {
+            "measure": measure,
+            "sentence": comparison.sentence,
+            "ranks": {str(name): rounded(rank) for name, rank in comparison.ranks.items()},
+            "groups": [[str(name) for name in group] for group in comparison.groups],
+            "critical_distance": rounded(comparison.critical_distance),
+            "table": {
+                "columns": ["Data set", *(str(name) for name in comparison.ranks.index)],
+                "rows": [
+                    [str(name), *(_three(float(value)) for value in row)]
+                    for name, row in comparison.table[comparison.ranks.index].iterrows()
+                ]
+                + [["Mean rank", *(f"{rank:.2f}" for rank in comparison.ranks)]],
+            },
+        }
+        for measure, comparison in results.comparisons.items()
+    ]
 
 
 def _predictions(results: Results) -> list[dict[str, Any]]:
@@ -359,8 +375,3 @@ def rounded(values: Any) -> Any:
     if array.ndim == 0:
         return float(f"{array:.4g}") if np.isfinite(array) else None
     return [float(f"{x:.4g}") if np.isfinite(x) else None for x in array.tolist()]
-
-
-def rounded_mapping(values: dict[str, float]) -> dict[str, float]:
-    """`rounded` for each value of a mapping."""
-    return {name: rounded(value) for name, value in values.items()}

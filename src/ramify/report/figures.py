@@ -20,9 +20,9 @@ _STYLE = {"svg.fonttype": "none", "svg.hashsalt": "ramify", "text.parse_math": F
 _INK = {"#000000", "#262626", "black"}
 
 
-def report_figures(content: dict[str, Any], results: Results | None = None) -> dict[str, list[dict[str, str]]]:
+def report_figures(content: dict[str, Any], results: Results) -> dict[str, list[dict[str, str]]]:
     """SVG and caption of every chart, by the section that shows it."""
-    figures: dict[str, list[dict[str, str]]] = {"quality": [], "agreement": [], "comparison": []}
+    figures: dict[str, list[dict[str, str]]] = {"quality": [], "agreement": [], "comparisons": []}
     with mpl.rc_context(_STYLE):
         quality = content["quality"]
         if quality and quality["curves"]:
@@ -45,10 +45,10 @@ def report_figures(content: dict[str, Any], results: Results | None = None) -> d
             figure = plots.shared_features(agreement["sizes"], agreement["shared"], by_chance=agreement["by_chance"])
             caption = "Share of their k best features that two methods have in common, on average."
             figures["agreement"].append({"svg": inline_svg(figure, "shared"), "caption": caption})
-        if results is not None and results.comparison is not None:
-            figure = plots.critical_difference(results.comparison)
+        for number, comparison in enumerate(results.comparisons.values()):
+            figure = plots.critical_difference(comparison)
             caption = "Mean rank of each method (best on the right); a bar joins methods that do not differ."
-            figures["comparison"].append({"svg": inline_svg(figure, "critical"), "caption": caption})
+            figures["comparisons"].append({"svg": inline_svg(figure, f"critical{number}"), "caption": caption})
     return figures
 
 

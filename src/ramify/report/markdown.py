@@ -23,19 +23,19 @@ def markdown_text(content: dict[str, Any]) -> str:
     parts = [f"# {escaped(content['title'])}", "\n".join(f"- {escaped(s)}" for s in content["summary"])]
     parts.extend(_drivers(content))
     parts.extend(_ranking(content))
-    for key, title in (
-        ("quality", "Can the ranking be trusted?"),
-        ("agreement", "Do the methods agree?"),
-        ("comparison", "Comparison of methods over data sets"),
-    ):
+    for key, title in (("quality", "Can the ranking be trusted?"), ("agreement", "Do the methods agree?")):
         section = content[key]
         if section:
             parts.append(f"## {title}")
-            sentences = section.get("sentences") or [section["sentence"]]
-            parts.append("\n".join(f"- {escaped(sentence)}" for sentence in sentences))
+            parts.append("\n".join(f"- {escaped(sentence)}" for sentence in section["sentences"]))
             if section.get("table"):
                 parts.append(_table(section["table"]["columns"], section["table"]["rows"]))
-    parts.append("## The data\n\n" + _facts(content["data"]["facts"]))
+    for comparison in content["comparisons"]:
+        parts.append(f"## Methods compared by {escaped(comparison['measure'])}")
+        parts.append(escaped(comparison["sentence"]))
+        parts.append(_table(comparison["table"]["columns"], comparison["table"]["rows"]))
+    if content["data"]:
+        parts.append("## The data\n\n" + _facts(content["data"]["facts"]))
     made = list(content["made"]["facts"])
     if content["made"]["command"]:
         made.append(("Command", content["made"]["command"]))

@@ -31,7 +31,7 @@ _SECTIONS = (
     ("heatmap", "Heat map", "heatmaps"),
     ("quality", "Quality", "quality"),
     ("agreement", "Agreement", "agreement"),
-    ("comparison", "Comparison", "comparison"),
+    ("comparisons", "Comparison", "comparisons"),
     ("predictions", "Predictions", "predictions"),
     ("data-card", "Data", "data"),
     ("made", "How it was made", "made"),

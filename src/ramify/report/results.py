@@ -55,12 +55,12 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What a report shows; every part but the data set may be absent, and its section is then left out.
+    """What a report shows; a part that is absent leaves its section out.
 
     Parameters
     ----------
-    dataset : Dataset
-        The data that everything else was computed on.
+    dataset : Dataset, optional
+        The data that everything else was computed on; None for a study of several.
     rankings : mapping of str to FeatureRanking
         Rankings by the name of their method; the first is shown first.
     p_values : array of shape (n_features,), optional
@@ -79,8 +79,8 @@ class Results:
         Quality as features are added in the order of each ranking.
     random_curve : Curve, optional
         Mean and band of the same for random rankings.
-    comparison : Comparison, optional
-        Methods compared over data sets.
+    comparisons : mapping of str to Comparison
+        Methods compared over data sets, by measure.
     explained : sequence of ExplainedRow
         A few rows with their predictions and reasons.
     selected : sequence of str
@@ -104,7 +104,7 @@ class Results:
     '3 examples are described by 3 features and have one of 2 classes.'
     """
 
-    dataset: Dataset
+    dataset: Dataset | None = None
     rankings: Mapping[str, FeatureRanking] = field(default_factory=dict)
     p_values: np.ndarray | None = None
     label_quality: np.ndarray | None = None
@@ -114,7 +114,7 @@ class Results:
     knn_baseline: float | None = None
     curves: Mapping[str, Curve] = field(default_factory=dict)
     random_curve: Curve | None = None
-    comparison: Comparison | None = None
+    comparisons: Mapping[str, Comparison] = field(default_factory=dict)
     explained: Sequence[ExplainedRow] = ()
     selected: Sequence[str] = ()
     facts: Mapping[str, str] = field(default_factory=dict)

@@ -9,7 +9,7 @@ import numpy as np
 
 def summary_sentences(content: dict[str, Any]) -> list[str]:
     """What a reader should know after ten seconds, most important first."""
-    sentences = [_data_sentence(content["data"])]
+    sentences = [_data_sentence(content["data"])] if content["data"] else []
     if content["methods"]:
         sentences.append(_concentration_sentence(content))
         sentences.extend(_branch_sentence(content))
@@ -18,18 +18,15 @@ def summary_sentences(content: dict[str, Any]) -> list[str]:
         sentences.extend(content["quality"]["sentences"][:1])
     if content["agreement"]:
         sentences.extend(content["agreement"]["sentences"][:1])
-    if content["comparison"]:
-        sentences.append(content["comparison"]["sentence"])
+    sentences.extend(f"{comparison['measure']}: {comparison['sentence']}" for comparison in content["comparisons"])
     return sentences
 
 
 def lead_sentence(content: dict[str, Any]) -> str:
     """The one thing to take away: whose drivers differ, else where the importance lies, else what the data are."""
-    if content["comparison"]:
-        return str(content["comparison"]["sentence"])
     if content["methods"]:
         return (_branch_sentence(content) or [_concentration_sentence(content)])[0]
-    return _data_sentence(content["data"])
+    return content["summary"][0] if content["summary"] else ""
 
 
 def _data_sentence(data: dict[str, Any]) -> str:

@@ -182,7 +182,7 @@
     const key = state.sort;
     if (key === "feature") return (row) => features.names[row.feature].toLowerCase();
     if (key === "p") return (row) => (features.p_values[row.feature] ?? 2);
-    if (key === "planted") return (row) => features.planted[row.feature];
+    if (key === "planted" || key === "selected") return (row) => features[key][row.feature];
     if (key === "drives") return (row) => (methods[branchMethod()].drives[row.feature] < 0 ? "\uffff" : labels.names[methods[branchMethod()].drives[row.feature]].toLowerCase());
     if (key.startsWith("rank")) { const m = methods[Number(key.slice(4))]; return (row) => m.ranks[row.feature]; }
     return (row) => row.score;
@@ -191,6 +191,7 @@
     const list = [{ key: "place", title: "#", number: true }, { key: "feature", title: "Feature" }, { key: "score", title: methods[state.method].name, down: true }];
     if (features.p_values) list.push({ key: "p", title: "p-value", number: true });
     if (features.planted) list.push({ key: "planted", title: "Planted", down: true });
+    if (features.selected) list.push({ key: "selected", title: "Selected", down: true });
     if (withBranches >= 0 && nLabels > 1) list.push({ key: "drives", title: "Drives most", other: true });
     if (methods.length > 1) methods.forEach((m, i) => list.push({ key: "rank" + i, title: m.name, number: true, other: true, now: i === state.method }));
     return list;
@@ -230,7 +231,7 @@
     else if (column.key === "feature") { const b = make("button", "", features.names[row.feature]); b.type = "button"; cell.append(b); }
     else if (column.key === "score") { cell.append(make("span", "small", significant(row.score)), bar(row.score / best)); cell.title = percent(row.share) + " of the total"; }
     else if (column.key === "p") cell.textContent = significant(features.p_values[row.feature]);
-    else if (column.key === "planted") { cell.textContent = features.planted[row.feature] ? "✓" : ""; cell.classList.add("truth"); }
+    else if (column.key === "planted" || column.key === "selected") { cell.textContent = features[column.key][row.feature] ? "✓" : ""; cell.classList.add("truth"); }
     else if (column.key === "drives") { const label = methods[branchMethod()].drives[row.feature]; cell.textContent = label < 0 ? "" : labels.names[label]; cell.classList.add("small"); }
     else { const rank = methods[Number(column.key.slice(4))].ranks[row.feature]; cell.textContent = rank; }
     return cell;
