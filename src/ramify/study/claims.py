@@ -1,0 +1,71 @@
+"""Claims on cells, so that several runs on one folder never do the same cell at the same time.
+
+A claim is a lock on one byte of a file, taken from the operating system. It vanishes with the process that holds it,
+however that process ends, so nothing is ever left "running" and nothing has to be unlocked by hand.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+FILE_NAME = "claims.lock"
+_HELD: set[tuple[str, int]] = set()
+_HELD_LOCK = threading.Lock()
+
+
+class Claims:
+    """Claims of this process on cells of the study in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = str((folder / FILE_NAME).resolve())
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+
+    def take(self, key: str) -> bool:
+        """Claim a cell; False where another run, or another thread of this one, holds it."""
+        place = _place(key)
+        with _HELD_LOCK:
+            if (self._path, place) in _HELD or not _lock(self._file, place):
+                return False
+            _HELD.add((self._path, place))
+            return True
+
+    def release(self, key: str) -> None:
+        """Give a claim back."""
+        place = _place(key)
+        with _HELD_LOCK:
+            if (self._path, place) in _HELD:
+                _unlock(self._file, place)
+                _HELD.discard((self._path, place))
+
+
+def _place(key: str) -> int:
+    """The byte that stands for a cell, from the first 60 bits of its key."""
+    return int(key[:15], 16)
+
+
+def _lock(file: int, place: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            os.lseek(file, place, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place, os.SEEK_SET)
+    except OSError:
+        return False
+    return True
+
+
+def _unlock(file: int, place: int) -> None:
+    if sys.platform == "win32":
+        os.lseek(file, place, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+    else:
+        fcntl.lockf(file, fcntl.LOCK_UN, 1, place, os.SEEK_SET)

@@ -1,0 +1,118 @@
+"""The SQLite file of a study: every finished cell is one row, written in one transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ramify.study.cells import Outcome
+
+FILE_NAME = "results.sqlite"
+COLUMNS = {
+    "key": "TEXT PRIMARY KEY",
+    "dataset": "TEXT NOT NULL",
+    "method": "TEXT NOT NULL",
+    "split": "INTEGER NOT NULL",
+    "seed": "INTEGER NOT NULL",
+    "settings": "TEXT NOT NULL",
+    "status": "TEXT NOT NULL",
+    "measures": "TEXT NOT NULL",
+    "error": "TEXT NOT NULL",
+    "data_sha256": "TEXT NOT NULL",
+    "seconds": "REAL NOT NULL",
+    "cpu_seconds": "REAL NOT NULL",
+    "peak_megabytes": "REAL NOT NULL",
+    "versions": "TEXT NOT NULL",
+    "finished_at": "TEXT NOT NULL",
+}
+
+
+class StudyError(OSError):
+    """A study's folder cannot be used; what was finished before is safe, and the study can be resumed."""
+
+
+class Store:
+    """Finished cells of a study, safe against kills, full disks and other writers.
+
+    Every call opens the file anew, so that no lock outlives it. The rollback journal with full synchronisation is used
+    (`journal_mode=TRUNCATE, synchronous=FULL`): a row is there completely or not at all.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / FILE_NAME
+
+    def prepare(self) -> None:
+        """Make the folder and the table where they are not there yet."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StudyError(f"The study's folder {self.folder} cannot be made: {error.strerror}.") from None
+        columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+        self._execute(f"CREATE TABLE IF NOT EXISTS cells ({columns})")
+
+    def write(self, outcome: Outcome) -> None:
+        """Keep one finished cell; a cell that is there already is left as it is."""
+        row = {
+            **outcome.record,
+            "measures": json.dumps(outcome.record["measures"]),
+            "versions": json.dumps(outcome.record["versions"]),
+        }
+        names = list(COLUMNS)
+        marks = ", ".join("?" for _ in names)
+        verb = "INSERT OR IGNORE" if outcome.record["status"] == "failed" else "INSERT OR REPLACE"
+        self._execute(f"{verb} INTO cells ({', '.join(names)}) VALUES ({marks})", [row[name] for name in names])
+
+    def statuses(self) -> dict[str, str]:
+        """Status ("done" or "failed") of every cell in the file, by key."""
+        return dict(self._rows("SELECT key, status FROM cells"))
+
+    def has(self, key: str) -> bool:
+        """Whether a cell was finished."""
+        return bool(self._rows("SELECT 1 FROM cells WHERE key = ?", [key]))
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Remove cells, so that they run again."""
+        for key in keys:
+            self._execute("DELETE FROM cells WHERE key = ?", [key])
+
+    def records(self) -> list[dict[str, Any]]:
+        """All rows as dictionaries, in the order of data set, method and split."""
+        rows = self._rows(f"SELECT {', '.join(COLUMNS)} FROM cells ORDER BY dataset, method, split, key")
+        records = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        for record in records:
+            record["measures"] = json.loads(record["measures"])
+            record["versions"] = json.loads(record["versions"])
+        return records
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        connection.execute("PRAGMA journal_mode=TRUNCATE")
+        connection.execute("PRAGMA synchronous=FULL")
+        return connection
+
+    def _execute(self, statement: str, values: Iterable[Any] = ()) -> None:
+        try:
+            with closing(self._connect()) as connection:
+                connection.execute(statement, tuple(values))
+        except sqlite3.Error as error:
+            raise self._explained(error) from None
+
+    def _rows(self, statement: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        if not self.path.exists():
+            return []
+        try:
+            with closing(self._connect()) as connection:
+                return list(connection.execute(statement, tuple(values)))
+        except sqlite3.Error as error:
+            raise self._explained(error) from None
+
+    def _explained(self, error: sqlite3.Error) -> StudyError:
+        return StudyError(
+            f"{self.path} cannot be used ({error}). What was finished before is safe: make room or make the folder "
+            "writable, then run the study again and it goes on where it was."
+        )

@@ -1,0 +1,259 @@
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import ShuffleSplit
+from sklearn.tree import DecisionTreeClassifier
+
+from ramify.datasets import Dataset
+from ramify.study import Study, StudyError, available, data_folder, load_study_file
+from ramify.study.store import Store
+from tests.study import toy_study
+
+HERE = Path(__file__).parent
+RUN = "from tests.study import toy_study; import sys; toy_study.study(folder=sys.argv[1]).run()"
+
+
+def start(folder, **environment) -> subprocess.Popen:
+    root = str(HERE.parents[1])
+    path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, **environment, "PYTHONPATH": path}
+    return subprocess.Popen([sys.executable, "-c", RUN, str(folder)], env=env, cwd=root)
+
+
+def numbers(study: Study) -> pd.DataFrame:
+    columns = ["dataset", "method", "split", "seed", "mean", "spread"]
+    return study.results()[columns].sort_values(columns, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    return numbers(toy_study.study(folder=tmp_path_factory.mktemp("whole")).run())
+
+
+def test_a_finished_study_has_every_cell_once(undisturbed):
+    assert len(undisturbed) == 4 * 5 * 5
+    assert not undisturbed.duplicated(["dataset", "method", "split"]).any()
+
+
+@pytest.mark.parametrize("n_jobs", [2])
+def test_processes_change_no_bit(tmp_path, undisturbed, n_jobs):
+    study = toy_study.study(folder=tmp_path).run(n_jobs=n_jobs)
+    pd.testing.assert_frame_equal(numbers(study), undisturbed, check_exact=True)
+
+
+def kill_and_resume(folder, n_kills, seed):
+    """Kill the run again and again, each time a few cells further, in the middle of whatever it is doing."""
+    rng = np.random.default_rng(seed)
+    store = Store(folder)
+    kills = 0
+    while kills < n_kills:
+        process = start(folder, TOY_SLEEP="0.01")
+        until = len(store.statuses()) + rng.integers(0, 6)
+        while process.poll() is None and len(store.statuses()) < until:
+            time.sleep(0.002)
+        time.sleep(float(rng.uniform(0, 0.03)))
+        if process.poll() is not None:
+            shutil.rmtree(folder)
+            continue
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    assert len(store.statuses()) > 0
+    return toy_study.study(folder=folder).run()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX")
+def test_ten_kills_lose_double_and_change_nothing(tmp_path, undisturbed):
+    study = kill_and_resume(tmp_path / "killed", 10, seed=1)
+    pd.testing.assert_frame_equal(numbers(study), undisturbed, check_exact=True)
+    assert set(study.results()["status"]) == {"done"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX")
+def test_five_hundred_kills_lose_double_and_change_nothing(tmp_path, undisturbed):
+    study = kill_and_resume(tmp_path / "killed", 500, seed=2)
+    pd.testing.assert_frame_equal(numbers(study), undisturbed, check_exact=True)
+
+
+def test_runs_on_one_folder_share_the_work_and_run_nothing_twice(tmp_path, undisturbed):
+    log = tmp_path / "log"
+    folder = tmp_path / "shared"
+    environment = {"TOY_SLEEP": "0.01", "TOY_LOG": str(log)}
+    processes = [start(folder, **environment) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
+    lines = log.read_text().splitlines()
+    assert len(lines) == len(set(lines)) == len(undisturbed)
+
+
+def test_threads_of_one_process_share_the_work_too(tmp_path, monkeypatch, undisturbed):
+    monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("TOY_SLEEP", "0.005")
+    threads = [threading.Thread(target=toy_study.study(folder=tmp_path / "shared").run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert len(lines) == len(set(lines)) == len(undisturbed)
+
+
+def failing(train, test, seed):
+    raise RuntimeError("no luck")
+
+
+def lucky(train, test, seed):
+    return {"value": 1.0}
+
+
+def test_a_failing_cell_is_recorded_and_the_rest_goes_on(tmp_path):
+    data = toy_study.make_data(0)
+    study = Study({"toy": data}, {"bad": failing, "good": lucky}, splits=2, folder=tmp_path).run()
+    assert study.status().to_numpy().tolist() == [[0, 2, 0], [2, 0, 0]]
+    assert "RuntimeError: no luck" in study.errors()["error"].iloc[0]
+    assert study.table("value").to_dict() == {"good": {"toy": 1.0}}
+    Study({"toy": data}, {"bad": failing, "good": lucky}, splits=2, folder=tmp_path).run(retry=True)
+    assert study.status()["failed"].sum() == 2
+
+
+def test_an_extended_study_runs_only_what_is_new(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
+    first = toy_study.study(folder=tmp_path / "study")
+    first.run()
+    extended = toy_study.study(folder=tmp_path / "study")
+    extended.methods["power6"] = partial(toy_study.noisy_mean, power=6, log=str(tmp_path / "log"))
+    extended.run()
+    assert len((tmp_path / "log").read_text().splitlines()) == 120
+
+
+def test_changed_settings_are_other_cells(tmp_path):
+    data = toy_study.make_data(0)
+    accuracy = {"accuracy": accuracy_score}
+    Study({"toy": data}, {"tree": DecisionTreeClassifier(max_depth=1)}, accuracy, 2, tmp_path).run()
+    changed = Study({"toy": data}, {"tree": DecisionTreeClassifier(max_depth=2)}, accuracy, 2, tmp_path)
+    assert changed.status()["waiting"].sum() == 2
+
+
+def test_estimators_are_fitted_on_the_training_rows_and_measured_on_the_others(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    data = Dataset(X, y=(X[:, 0] > 0).astype(int), target="classes")
+    methods = {"tree": DecisionTreeClassifier(), "prior": DummyClassifier()}
+    study = Study({"toy": data}, methods, {"accuracy": accuracy_score}, ShuffleSplit(3, random_state=0), tmp_path).run()
+    table = study.table("accuracy")
+    assert table.loc["toy", "tree"] > 0.8 > table.loc["toy", "prior"]
+    assert study.results()["seconds"].gt(0).all()
+    assert study.results()["versions"].str.contains("numpy").all()
+
+
+def test_parts_split_train_and_valid_from_test(tmp_path):
+    parts = {"train": np.arange(0, 20), "valid": np.arange(20, 30), "test": np.arange(30, 40)}
+    plain = toy_study.make_data(0)
+    data = Dataset(plain.X, y=plain.y, target="classes", parts=parts)
+
+    def sizes(train, test, seed):
+        return {"train": train.n_samples, "test": test.n_samples}
+
+    results = Study({"toy": data}, {"sizes": sizes}, splits="parts", folder=tmp_path).run().results()
+    assert results[["train", "test"]].to_numpy().tolist() == [[30, 10]]
+
+
+def test_a_comparison_needs_enough_data_sets(tmp_path):
+    study = toy_study.study(folder=tmp_path).run()
+    assert "too few" in study.compare("spread").sentence
+
+
+def test_a_read_only_folder_is_a_clean_error_and_the_study_resumes(tmp_path, undisturbed):
+    folder = tmp_path / "study"
+    toy_study.study(folder=folder).run()
+    path = folder / "results.sqlite"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("DELETE FROM cells WHERE dataset = 'set1'")
+    connection.close()
+    blocked = tmp_path / "file"
+    blocked.write_text("a file where a folder is wanted")
+    with pytest.raises(StudyError, match="cannot be made"):
+        toy_study.study(folder=blocked / "study").run()
+    study = toy_study.study(folder=folder).run()
+    pd.testing.assert_frame_equal(numbers(study), undisturbed, check_exact=True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_a_clean_error_and_nothing_is_lost(tmp_path, undisturbed, monkeypatch):
+    folder = tmp_path / "study"
+    study = toy_study.study(folder=folder)
+    n_written = 0
+    write = study._store._connect
+
+    def small_disk():
+        connection = write()
+        connection.execute("PRAGMA max_page_count = 12")
+        return connection
+
+    monkeypatch.setattr(study._store, "_connect", small_disk)
+    with pytest.raises(StudyError, match=r"database or disk is full.*safe.*goes on where it was"):
+        study.run()
+    n_written = len(toy_study.study(folder=folder).results())
+    assert 0 < n_written < len(undisturbed)
+    resumed = toy_study.study(folder=folder).run()
+    pd.testing.assert_frame_equal(numbers(resumed), undisturbed, check_exact=True)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    (tmp_path / "results.sqlite").write_bytes(b"this is not a database, and long enough to be read as one" * 40)
+    with pytest.raises(StudyError, match="cannot be used"):
+        toy_study.study(folder=tmp_path).run()
+
+
+def test_interrupting_gives_the_claims_back(tmp_path, undisturbed):
+    study = toy_study.study(folder=tmp_path)
+
+    def stop(n_done, n_cells):
+        if n_done == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study.run(progress=stop)
+    pd.testing.assert_frame_equal(numbers(study.run()), undisturbed, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: Study({}, {}, ["nonsense"]), "no measure 'nonsense'"),
+        (lambda: Study({}, {}, random_state=-1), "'random_state' parameter of Study must be an int >= 0"),
+        (lambda: Study({}, {"a": lucky}, folder="nowhere").table("x"), "no finished cell yet"),
+        (lambda: load_study_file("nonsense"), "no study file"),
+        (lambda: data_folder("nowhere"), "no folder nowhere"),
+    ],
+)
+def test_bad_input_is_refused_in_clear_words(build, words):
+    with pytest.raises(ValueError, match=words):
+        build()
+
+
+def test_a_method_must_be_an_estimator_or_a_function(tmp_path):
+    with pytest.raises(TypeError, match="must be an estimator or a function"):
+        Study({"a": toy_study.make_data(0)}, {"bad": 3}, folder=tmp_path).run()
+
+
+def test_available_tells_found_from_missing(tmp_path):
+    (tmp_path / "a.csv.gz").write_text("")
+    found, missing = available(tmp_path, {"a": ["a.csv"], "b": ["b.csv"]})
+    assert list(found) == ["a"]
+    assert missing == ["b"]
