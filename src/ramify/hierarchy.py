@@ -180,6 +180,11 @@ class Hierarchy:
         deepest = float(self.depth.max()) if len(self) else 0.0
         return f"Hierarchy({len(self)} nodes, {len(self.edges)} edges, {shape}, depth {deepest:g})"
 
+    def _repr_html_(self) -> str:
+        from ramify.notebook import html_tree
+
+        return html_tree(repr(self), self.roots, lambda name: self.children[name])
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.names, np.array(self.edges), self.w0, self.aggregate)
 

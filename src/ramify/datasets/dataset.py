@@ -153,3 +153,18 @@ class Dataset:
         kind = f", target={self.target!r}, {self.n_labels} labels" if self.target else ""
         storage = "sparse" if sparse.issparse(self.X) else "dense"
         return f"Dataset({self.n_samples} rows, {self.n_features} {storage} features{kind})"
+
+    def _repr_html_(self) -> str:
+        from ramify.notebook import html_table
+
+        n_nominal = int(self.categorical_features.sum())
+        rows: list[tuple[str, str]] = [
+            ("rows", f"{self.n_samples:,}"),
+            ("features", f"{self.n_features:,} ({n_nominal:,} nominal)"),
+            ("target", f"{self.n_labels:,} {self.target}" if self.target else "none"),
+            ("labels", ", ".join(self.label_names[:8]) + (", ..." if self.n_labels > 8 else "")),
+            ("hierarchy", repr(self.hierarchy) if self.hierarchy is not None else "none"),
+            ("parts", ", ".join(f"{name} ({len(rows):,})" for name, rows in self.parts.items()) or "none"),
+            ("source", self.source or "arrays"),
+        ]
+        return html_table(repr(self), ["", ""], rows)

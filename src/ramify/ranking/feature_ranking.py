@@ -103,6 +103,13 @@ class FeatureRanking:
         method = f", by {self.origin['method']}" if "method" in self.origin else ""
         return f"FeatureRanking({len(self)} features{labels}{method})"
 
+    def _repr_html_(self) -> str:
+        from ramify.notebook import html_table
+
+        best = self.order[:10].tolist()
+        rows = [[int(self.ranks[j]), self.names[j], float(self.scores[j])] for j in best]
+        return html_table(repr(self), ["rank", "feature", "score"], rows, bar=2)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FeatureRanking):
             return NotImplemented
