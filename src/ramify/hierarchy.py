@@ -188,6 +188,10 @@ class Hierarchy:
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.names, np.array(self.edges), self.w0, self.aggregate)
 
+    def __deepcopy__(self, memo: Any) -> Hierarchy:
+        # Immutable: a clone of an estimator shares it, and with it what was computed from it.
+        return self
+
     def index(self, name: str) -> int:
         """Position of a node in `names`."""
         try:

@@ -3,6 +3,7 @@
 from ramify.datasets.arff import read_arff
 from ramify.datasets.dataset import Dataset
 from ramify.datasets.edges import read_edges
+from ramify.datasets.feature_hierarchy import make_feature_hierarchy
 from ramify.datasets.files import FileError
 from ramify.datasets.hierarchical import make_hierarchical
 from ramify.datasets.label_ranking import make_label_ranking
@@ -13,6 +14,7 @@ from ramify.datasets.rankings import read_rankings
 __all__ = [
     "Dataset",
     "FileError",
+    "make_feature_hierarchy",
     "make_hierarchical",
     "make_label_ranking",
     "make_multilabel",
