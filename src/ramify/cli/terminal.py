@@ -1,0 +1,53 @@
+"""What commands print: tables, progress with the time left, names that cannot steer a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+
+def plain(text: Any) -> str:
+    """Text without control characters, on one line."""
+    return "".join(c if c.isprintable() else " " for c in str(text))
+
+
+def console(*, quiet: bool = False, stderr: bool = False) -> Console:
+    """The terminal; colours follow NO_COLOR and whether it is one."""
+    from rich.console import Console
+
+    return Console(quiet=quiet, stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    """A table for people; numbers stand on the right, names are neutralised."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    lines = [list(row) for row in rows]
+    for at, name in enumerate(columns):
+        numeric = bool(lines) and all(isinstance(line[at], (int, float)) for line in lines)
+        shown.add_column(Text(plain(name)), justify="right" if numeric else "left", overflow="fold")
+    for line in lines:
+        shown.add_row(*(Text(_shown(cell)) for cell in line))
+    return shown
+
+
+def _shown(cell: Any) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.4g}"
+    return plain(cell)
+
+
+def progress(*, quiet: bool = False) -> Progress:
+    """A progress bar with the time left, on standard error; nothing where that is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    terminal = console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=terminal, transient=True, disable=quiet or not terminal.is_terminal)
