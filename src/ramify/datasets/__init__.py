@@ -1,5 +1,6 @@
 """Data sets: one `Dataset` class, readers and writers of the field's files, generators with planted truth."""
 
+from ramify.datasets.annotations import annotated_dataset
 from ramify.datasets.arff import read_arff
 from ramify.datasets.dataset import Dataset
 from ramify.datasets.edges import read_edges
@@ -14,6 +15,7 @@ from ramify.datasets.rankings import read_rankings
 __all__ = [
     "Dataset",
     "FileError",
+    "annotated_dataset",
     "make_feature_hierarchy",
     "make_hierarchical",
     "make_label_ranking",
