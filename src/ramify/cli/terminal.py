@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,3 +52,20 @@ def progress(*, quiet: bool = False) -> Progress:
     terminal = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=terminal, transient=True, disable=quiet or not terminal.is_terminal)
+
+
+def json_text(content: Any) -> str:
+    """JSON for programs; what is not finite becomes null."""
+    import json
+
+    return json.dumps(_finite(content), indent=2, ensure_ascii=False)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, float) and not isfinite(content):
+        return None
+    if isinstance(content, dict):
+        return {str(key): _finite(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_finite(value) for value in content]
+    return _finite(content.item()) if hasattr(content, "item") else content

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from ramify.study.cells import Outcome
 
 Task = tuple[Any, ...]
+CONNECT_SECONDS = 15
 
 
 class ClusterError(RuntimeError):
@@ -39,7 +40,7 @@ def dask_client(address: Any) -> Iterator[Any]:
         yield address
         return
     try:
-        client = Client(address, timeout="15s", set_as_default=False)
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise ClusterError(
             f"No Dask scheduler answers at {address} ({error}); start one, or leave --dask out."
@@ -68,9 +69,13 @@ def run_dask(
             for future in _finished(running, client, patience):
                 running.discard(future)
                 yield future.result()
+    except Exception as error:
+        if client.status == "running" and not isinstance(error, OSError):
+            raise
+        raise ClusterError(f"The Dask cluster was lost ({error}). Run the study again to go on.") from None
     finally:
-        for future in running:
-            future.release()
+        with suppress(Exception):
+            client.cancel(list(running))
 
 
 def _finished(running: set[Any], client: Any, patience: float) -> list[Any]:
@@ -84,7 +89,7 @@ def _finished(running: set[Any], client: Any, patience: float) -> list[Any]:
             done = list(wait(running, timeout=0.5, return_when="FIRST_COMPLETED").done)
         lost = [future for future in done if future.status in ("cancelled", "lost")]
         if client.status != "running" or lost:
-            raise ClusterError("The Dask cluster was lost. What was finished is safe: run the study again to go on.")
+            raise ClusterError("The Dask cluster was lost. Run the study again to go on.")
         if done:
             return done
         lonely_since = None if client.nthreads() else lonely_since or time.monotonic()

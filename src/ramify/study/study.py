@@ -147,13 +147,16 @@ class Study:
             return results
         return results.loc[results["status"] == "failed", ["dataset", "method", "split", "error"]]
 
+    def measure_names(self) -> list[str]:
+        """Names of the measures that finished cells have."""
+        return [name for name in self.results().columns if name not in _COORDINATES]
+
     def table(self, measure: str) -> pd.DataFrame:
         """Mean of a measure over the finished splits: one row per data set, one column per method."""
         results = self.results()
         if results.empty:
             raise ValueError(f"The study in {self.folder} has no finished cell yet; run it first.")
-        if measure not in results.columns:
-            known = sorted(set(results.columns) - _COORDINATES)
+        if measure not in (known := self.measure_names()):
             raise ValueError(f"The study has no measure {measure!r}; it has {', '.join(known)}.")
         done = results[results["status"] == "done"]
         table = done.pivot_table(index="dataset", columns="method", values=measure, aggfunc="mean", sort=False)

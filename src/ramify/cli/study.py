@@ -1,0 +1,244 @@
+"""The command `ramify study`: run, resume, look at and compare a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ramify.cli.options import output_options, report_option
+from ramify.cli.terminal import console, json_text, plain, progress
+from ramify.cli.terminal import table as text_table
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ramify.study import Study
+
+
+def _definition(function: Callable[..., Any]) -> Callable[..., Any]:
+    """FILE|NAME, where its data is, where its results are, and how much of it to run."""
+    path = click.Path(path_type=Path)
+    for decorate in (
+        click.option("--quick", is_flag=True, help="A subset that takes minutes."),
+        click.option("--folder", type=path, help="Where the results are kept [default: results/NAME]."),
+        click.option("--data", type=path, help="Folder with the data sets [default: RAMIFY_DATA]."),
+        click.argument("name", metavar="FILE|NAME"),
+    ):
+        function = decorate(function)
+    return function
+
+
+@click.group()
+def study() -> None:
+    r"""Compare methods over data sets; a run can be stopped at any moment and goes on where it was.
+
+    FILE is a Python file that defines study(data, folder, quick); NAME is one in the folder studies/ of a checkout.
+
+    \b
+    Examples:
+      ramify study run label_ranking --quick
+      ramify study status label_ranking --quick
+      ramify study compare label_ranking --quick --measure tau
+    """
+
+
+@study.command()
+@_definition
+@click.option("--jobs", default=-1, show_default=True, type=int, help="Processes; -1 takes all cores.")
+@click.option("--dask", metavar="tcp://HOST:PORT", help="Run the cells on this Dask cluster.")
+@click.option("--retry", is_flag=True, help="Run cells that failed before again.")
+@report_option
+@output_options
+def run(
+    name: str,
+    data: Path | None,
+    folder: Path | None,
+    quick: bool,
+    jobs: int,
+    dask: str | None,
+    retry: bool,
+    report: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,  # noqa: ARG001
+) -> None:
+    """Run what is not finished, then print what was found beside what the paper printed."""
+    module, chosen = _load(name, data, folder, quick)
+    for lost in chosen.missing:
+        click.echo(f"Not found, left out: {plain(lost)}", err=True)
+    with progress(quiet=quiet) as bar:
+        task = bar.add_task("cells", total=None)
+        chosen.run(
+            n_jobs=jobs,
+            dask=dask,
+            retry=retry,
+            progress=lambda done, all_: bar.update(task, completed=done, total=all_),
+        )
+    n_failed = int(chosen.status()["failed"].sum())
+    if n_failed:
+        click.echo(f"{n_failed} cells failed; 'ramify study status' lists them, --retry runs them again.", err=True)
+    if as_json:
+        click.echo(json_text({name: chosen.table(name).to_dict(orient="index") for name in chosen.measure_names()}))
+    elif not quiet:
+        click.echo(_findings(module, chosen))
+    if report is not None:
+        _write_report(chosen, Path(report))
+    if n_failed:
+        raise SystemExit(3)
+
+
+@study.command()
+@_definition
+@output_options
+def status(
+    name: str,
+    data: Path | None,
+    folder: Path | None,
+    quick: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Count the cells that are done, failed and waiting, and show what failed."""
+    _, chosen = _load(name, data, folder, quick)
+    counts = chosen.status()
+    if as_json:
+        click.echo(json_text(counts.reset_index().to_dict(orient="records")))
+        return
+    rows = [(*index, *map(int, values)) for index, values in zip(counts.index, counts.to_numpy(), strict=True)]
+    if verbose or not quiet:
+        console().print(text_table("", ["data set", "method", "done", "failed", "waiting"], rows))
+    for _, failure in chosen.errors().iterrows():
+        last = failure["error"].strip().splitlines()[-1]
+        place = f"{failure['dataset']} / {failure['method']} / split {failure['split']}"
+        click.echo(f"failed: {plain(place)}: {plain(last)}")
+
+
+@study.command()
+@_definition
+@click.option("--measure", required=True, help="Which measure.")
+@output_options
+def table(
+    name: str,
+    data: Path | None,
+    folder: Path | None,
+    quick: bool,
+    measure: str,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,  # noqa: ARG001
+) -> None:
+    """Mean of a measure per data set and method."""
+    _, chosen = _load(name, data, folder, quick)
+    values = chosen.table(measure)
+    if as_json:
+        click.echo(json_text(values.to_dict(orient="index")))
+        return
+    rows = [(index, *map(float, row)) for index, row in _rows(values)]
+    console(quiet=quiet).print(text_table(measure, ["data set", *values.columns], rows))
+
+
+@study.command()
+@_definition
+@click.option("--measure", required=True, help="Which measure.")
+@click.option("--loss", is_flag=True, help="Smaller values are better.")
+@report_option
+@output_options
+def compare(
+    name: str,
+    data: Path | None,
+    folder: Path | None,
+    quick: bool,
+    measure: str,
+    loss: bool,
+    report: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,  # noqa: ARG001
+) -> None:
+    """Average ranks, Friedman and Nemenyi, in a sentence a paper could print."""
+    _, chosen = _load(name, data, folder, quick)
+    result = chosen.compare(measure, larger_is_better=not loss)
+    if report is not None:
+        _write_report(chosen, Path(report))
+    if as_json:
+        click.echo(json_text({"ranks": result.ranks.to_dict(), "sentence": result.sentence, "groups": result.groups}))
+        return
+    if not quiet:
+        rows = [(index, *row) for index, row in _rows(result.to_frame())]
+        console().print(text_table(measure, ["method", "mean", "rank", "beats"], rows))
+        click.echo(plain(result.sentence))
+
+
+@study.command()
+@_definition
+@click.option("--format", "kind", type=click.Choice(["csv", "parquet", "latex"]), default="csv", show_default=True)
+@click.option("--measure", help="One measure as a table; without it, all cells (csv, parquet).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write [default: the terminal].")
+def export(
+    name: str, data: Path | None, folder: Path | None, quick: bool, kind: str, measure: str | None, output: Path | None
+) -> None:
+    """Write the results as CSV, Parquet or LaTeX."""
+    _, chosen = _load(name, data, folder, quick)
+    if kind == "latex" and measure is None:
+        raise click.UsageError("A LaTeX table shows one measure; name it with --measure.")
+    values = chosen.results() if measure is None else chosen.table(measure)
+    if kind == "parquet":
+        if output is None:
+            raise click.UsageError("Parquet is binary; name a file with -o.")
+        values.to_parquet(output)
+        return
+    text = values.to_csv(index=measure is not None) if kind == "csv" else _latex(values)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tuple[ModuleType, Study]:
+    from ramify.study import data_folder, load_study_file
+
+    module = load_study_file(name)
+    title = Path(name).stem + ("-quick" if quick else "")
+    chosen: Study = module.study(data=data_folder(data), folder=folder or Path("results") / title, quick=quick)
+    return module, chosen
+
+
+def _findings(module: ModuleType, chosen: Study) -> str:
+    findings = getattr(module, "findings", None)
+    return str(findings(chosen)) if callable(findings) else chosen.status().to_string()
+
+
+def _rows(frame: Any) -> list[tuple[str, list[Any]]]:
+    return [(str(index), values.tolist()) for index, values in zip(frame.index, frame.to_numpy(), strict=True)]
+
+
+def _latex(table: Any) -> str:
+    """A table for papers, the best value of each row in bold."""
+    lines = [r"\begin{tabular}{l" + "r" * table.shape[1] + "}", r"\hline"]
+    lines.append(" & ".join(["", *map(_escaped, table.columns)]) + r" \\ \hline")
+    for index, values in _rows(table):
+        best = max((value for value in values if value == value), default=None)
+        cells = [rf"\textbf{{{value:.3f}}}" if value == best else f"{value:.3f}" for value in values]
+        lines.append(" & ".join([_escaped(index), *cells]) + r" \\")
+    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
+
+
+def _escaped(text: object) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in str(text))
+
+
+def _write_report(chosen: Study, path: Path) -> None:
+    from ramify.report import Results, write_report
+
+    comparisons = {}
+    for measure in chosen.measure_names():
+        values = chosen.table(measure).dropna()
+        if values.shape[0] >= 2 and values.shape[1] >= 2:
+            comparisons[measure] = chosen.compare(measure)
+    title = f"Study {chosen.folder.name}"
+    write_report(Results(comparisons=comparisons, title=title, seed=chosen.random_state), path)

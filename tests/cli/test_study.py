@@ -1,0 +1,61 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ramify.cli.main import ramify
+
+TOY = str(Path(__file__).parents[1] / "study" / "toy_study.py")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("toy")
+
+
+def call(folder, *arguments: str):
+    command, *rest = arguments
+    return CliRunner().invoke(ramify, ["study", command, TOY, "--quick", "--folder", str(folder), "--data", ".", *rest])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def finished(folder):
+    result = call(folder, "run", "--jobs", "1")
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_run_prints_the_findings_and_what_was_not_found(finished):
+    assert "100 cells" in finished.stdout
+    assert "Not found, left out: lost" in finished.stderr
+
+
+def test_status_counts_cells(folder):
+    rows = json.loads(call(folder, "status", "--json").stdout)
+    assert sum(row["done"] for row in rows) == 100
+
+
+def test_table_and_compare_show_the_measure(folder):
+    assert "power3" in call(folder, "table", "--measure", "spread").stdout
+    assert "too few to conclude" in " ".join(call(folder, "compare", "--measure", "mean").stdout.split())
+
+
+def test_exports_are_written(folder, tmp_path):
+    assert call(folder, "export").stdout.startswith("key,dataset,method")
+    assert r"\begin{tabular}" in call(folder, "export", "--format", "latex", "--measure", "mean").stdout
+    pytest.importorskip("pyarrow")
+    assert call(folder, "export", "--format", "parquet", "-o", str(tmp_path / "all.parquet")).exit_code == 0
+    assert (tmp_path / "all.parquet").stat().st_size > 0
+
+
+def test_an_unknown_measure_names_those_there_are(folder):
+    result = call(folder, "table", "--measure", "nonsense")
+    assert isinstance(result.exception, ValueError)
+    assert "it has mean, spread" in str(result.exception)
+
+
+def test_latex_without_a_measure_says_what_to_do(folder):
+    result = call(folder, "export", "--format", "latex")
+    assert result.exit_code == 2
+    assert "--measure" in result.stderr
