@@ -2,26 +2,39 @@
 
 from ramify.datasets.annotations import annotated_dataset
 from ramify.datasets.arff import read_arff
+from ramify.datasets.arff_write import write_arff
+from ramify.datasets.by_name import read
 from ramify.datasets.dataset import Dataset
+from ramify.datasets.description import describe
 from ramify.datasets.edges import read_edges
 from ramify.datasets.feature_hierarchy import make_feature_hierarchy
 from ramify.datasets.files import FileError
+from ramify.datasets.gaf import read_gaf
 from ramify.datasets.hierarchical import make_hierarchical
 from ramify.datasets.label_ranking import make_label_ranking
 from ramify.datasets.mulan import read_mulan
 from ramify.datasets.multilabel import make_multilabel
+from ramify.datasets.ontology import read_obo
 from ramify.datasets.rankings import read_rankings
+from ramify.datasets.tables import read_csv, read_parquet
 
 __all__ = [
     "Dataset",
     "FileError",
     "annotated_dataset",
+    "describe",
     "make_feature_hierarchy",
     "make_hierarchical",
     "make_label_ranking",
     "make_multilabel",
+    "read",
     "read_arff",
+    "read_csv",
     "read_edges",
+    "read_gaf",
     "read_mulan",
+    "read_obo",
+    "read_parquet",
     "read_rankings",
+    "write_arff",
 ]

@@ -74,8 +74,7 @@ def read_rankings(
 
     Examples
     --------
-    >>> from itertools import islice
-    from pathlib import Path
+    >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> from ramify.datasets import read_rankings
     >>> file = Path(mkdtemp()) / "films.csv"

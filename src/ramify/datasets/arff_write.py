@@ -1,0 +1,234 @@
+"""Writer of ARFF files, so that a data set can go to Weka, Mulan, MEKA or CLUS and come back unchanged."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from scipy import sparse
+
+from ramify.datasets.dataset import Dataset
+from ramify.datasets.files import PathLike
+from ramify.datasets.orders import order_of_ranks
+from ramify.hierarchy import Hierarchy
+from ramify.parameters import check_option
+
+_SPECIAL = frozenset(" \t\r\n\v\f,{}%'\"\\@")
+_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+
+
+def write_arff(
+    data: Dataset,
+    path: PathLike,
+    *,
+    relation: str = "ramify",
+    index_base: Literal[0, 1] = 0,
+    labels: PathLike | None = None,
+) -> None:
+    """Write a data set as an ARFF file.
+
+    Parameters
+    ----------
+    data : Dataset
+        What to write. A sparse `X` gives sparse rows, a dense one dense rows; weights are written as instance weights,
+        identifiers as a first string attribute, the target last.
+    path : path
+        File to write; the endings .gz, .bz2 and .xz compress. An existing file is replaced only when the new one is
+        complete.
+    relation : str, default="ramify"
+        Name of the relation.
+    index_base : {0, 1}, default=0
+        Number of the first column in sparse rows: 0 for Weka and Mulan, 1 for CLUS.
+    labels : path, optional
+        Also write the labels as Mulan's XML.
+
+    Notes
+    -----
+    A hierarchy whose names are paths `a/b` is written as paths, any other as edges from an artificial `root`, and rows
+    hold their most specific labels, as CLUS does. Read back with `read_arff` the data set is the same.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import numpy as np
+    >>> from ramify.datasets import Dataset, read_arff, write_arff
+    >>> data = Dataset(np.array([[1.5], [2.0]]), y=np.array([0, 1]), target="classes", label_names=("no", "yes"))
+    >>> file = Path(mkdtemp()) / "small.arff"
+    >>> write_arff(data, file)
+    >>> read_arff(file).X.tolist()
+    [[1.5], [2.0]]
+    """
+    check_option("write_arff", "index_base", index_base, (0, 1))
+    columns = _columns(data)
+    lines = _lines(data, columns, relation, index_base)
+    _write(Path(path), (line.encode() for line in lines))
+    if labels is not None:
+        _write(Path(labels), iter([_label_xml(data).encode()]))
+
+
+def _columns(data: Dataset) -> list[tuple[str, str]]:
+    """Name and declared type of every column."""
+    columns = [] if data.ids is None else [("id", "string")]
+    for name, values in zip(data.feature_names, data.categories, strict=True):
+        columns.append((name, "numeric" if values is None else _domain(values)))
+    if data.target == "hierarchy":
+        columns.append(("class", "hierarchical " + _hierarchy_entries(_known(data.hierarchy))))
+    elif data.target == "rankings":
+        columns.append(("ranking", "RANKING " + _domain(data.label_names)))
+    elif data.target == "classes":
+        columns.append(("class", _domain(data.label_names)))
+    elif data.target is not None:
+        kind = "{0,1}" if data.target == "labels" else "numeric"
+        columns.extend((name, kind) for name in data.label_names)
+    return columns
+
+
+def _known(hierarchy: Hierarchy | None) -> Hierarchy:
+    if hierarchy is None:
+        raise ValueError("The target is 'hierarchy' and the data set has no hierarchy. Give it one.")
+    return hierarchy
+
+
+def _domain(values: tuple[str, ...]) -> str:
+    return "{" + ",".join(_quoted(value) for value in values) + "}"
+
+
+def _quoted(text: str) -> str:
+    if text and text != "?" and _SPECIAL.isdisjoint(text):
+        return text
+    return "'" + text.translate(_ESCAPES) + "'"
+
+
+def _hierarchy_entries(hierarchy: Hierarchy) -> str:
+    for name in hierarchy.names:
+        if not _SPECIAL.isdisjoint(name):
+            raise ValueError(f"The label {name!r} holds a blank or one of , @ {{ }} % ' \" \\, which CLUS cannot read.")
+    is_paths = all(
+        parents == ((name.rpartition("/")[0],) if "/" in name else ()) for name, parents in hierarchy.parents.items()
+    )
+    if is_paths:
+        return ",".join(hierarchy.names)
+    for name in hierarchy.names:
+        if "/" in name or name == "root":
+            raise ValueError(f"The label {name!r} cannot stand in an edge parent/child of CLUS; rename it.")
+    return ",".join(f"{parent}/{name}" for name in hierarchy.names for parent in hierarchy.parents[name] or ("root",))
+
+
+def _lines(data: Dataset, columns: list[tuple[str, str]], relation: str, index_base: int) -> Iterator[str]:
+    yield f"@relation {_quoted(relation)}\n\n"
+    for name, kind in columns:
+        yield f"@attribute {_quoted(name)} {kind}\n"
+    yield "\n@data\n"
+    first = 0 if data.ids is None else 1
+    targets = _target_cells(data)
+    n_target = len(columns) - first - data.n_features
+    for row, cells in enumerate(_feature_cells(data)):
+        if data.ids is not None:
+            cells = {0: _quoted(str(data.ids[row])), **{1 + j: cell for j, cell in cells.items()}}
+        cells.update((len(columns) - n_target + k, cell) for k, cell in enumerate(targets[row]))
+        if sparse.issparse(data.X):
+            line = "{" + ",".join(f"{j + index_base} {cell}" for j, cell in cells.items() if cell != "0") + "}"
+        else:
+            line = ",".join(cells.values())
+        weight = "" if data.sample_weight is None else ",{" + number_text(data.sample_weight[row]) + "}"
+        yield line + weight + "\n"
+
+
+def _feature_cells(data: Dataset) -> Iterator[dict[int, str]]:
+    """Per row the text of each cell by position; of a sparse matrix only the stored ones."""
+    texts = [None if values is None else [_quoted(value) for value in values] for values in data.categories]
+
+    def text(j: int, value: float) -> str:
+        if np.isnan(value):
+            return "?"
+        values = texts[j]
+        return number_text(value) if values is None else values[int(value)]
+
+    if sparse.issparse(data.X):
+        X = sparse.csr_array(data.X)
+        X.sort_indices()
+        for row in range(X.shape[0]):
+            stored = slice(X.indptr[row], X.indptr[row + 1])
+            pairs = zip(X.indices[stored].tolist(), X.data[stored].tolist(), strict=True)
+            yield {j: text(j, value) for j, value in pairs if value != 0}
+    else:
+        for values in np.asarray(data.X, dtype=float):
+            yield {j: text(j, value) for j, value in enumerate(values.tolist())}
+
+
+def number_text(value: float) -> str:
+    """The shortest text that reads back as the same double."""
+    text = repr(float(value))
+    return text.removesuffix(".0")
+
+
+def _target_cells(data: Dataset) -> list[list[str]]:
+    """Per row the text of the target's cells."""
+    if data.target is None:
+        return [[]] * data.n_samples
+    if data.target == "hierarchy":
+        hierarchy = _known(data.hierarchy)
+        return [["@".join(labels) or "''"] for labels in hierarchy.decode(hierarchy.most_specific(data.y))]
+    if data.target == "classes":
+        names = [_quoted(name) for name in data.label_names]
+        return [[names[int(code)]] for code in data.y]
+    y: Any = data.y.toarray() if sparse.issparse(data.y) else np.asarray(data.y, dtype=float)
+    if data.target == "rankings":
+        for name in data.label_names:
+            if not {">", "="}.isdisjoint(name):
+                raise ValueError(f"The label {name!r} holds > or =, which separate the labels of an order; rename it.")
+        return [[_quoted(order_of_ranks(ranks, data.label_names))] for ranks in y]
+    rows = y.reshape(data.n_samples, -1).tolist()
+    return [["?" if value != value else number_text(value) for value in row] for row in rows]
+
+
+def _label_xml(data: Dataset) -> str:
+    """Labels as Mulan's XML, nested where they form a tree."""
+    hierarchy = data.hierarchy or Hierarchy(data.label_names)
+    if not hierarchy.is_tree:
+        raise ValueError("Mulan's XML nests labels and cannot hold a DAG. Leave out labels=....")
+    pieces = ['<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n']
+    waiting: list[str | None] = list(reversed(hierarchy.roots))
+    while waiting:
+        name = waiting.pop()
+        if name is None:
+            pieces.append("</label>\n")
+            continue
+        pieces.append(f"<label name={quoteattr(name)}>")
+        waiting.append(None)
+        waiting.extend(reversed(hierarchy.children[name]))
+    pieces.append("</labels>\n")
+    return "".join(pieces)
+
+
+def _write(path: Path, pieces: Iterator[bytes]) -> None:
+    """Write beside the file and put it in its place when it is complete."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
+    try:
+        with os.fdopen(handle, "wb") as raw, _compressing(raw, path.suffix) as stream:
+            stream.writelines(pieces)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _compressing(raw: BinaryIO, suffix: str) -> Any:
+    """The stream itself or one that compresses into it; the same data give the same bytes."""
+    if suffix == ".gz":
+        return gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="")
+    if suffix == ".bz2":
+        return bz2.BZ2File(raw, mode="wb")
+    if suffix == ".xz":
+        return lzma.LZMAFile(raw, mode="wb")
+    return nullcontext(raw)

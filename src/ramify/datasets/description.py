@@ -1,0 +1,162 @@
+"""What there is to know about a data set before learning from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify.datasets.dataset import Dataset
+from ramify.hierarchy import Hierarchy
+
+
+def describe(data: Dataset) -> dict[str, Any]:
+    """Counts and shares of a data set as a plain dict, ready for JSON.
+
+    Parameters
+    ----------
+    data : Dataset
+        What to describe.
+
+    Returns
+    -------
+    dict
+        Rows and parts; features by kind, missing, constant and duplicate ones; labels, cardinality, density, distinct
+        label sets or rankings and their share of the rows, labels without a positive example; the hierarchies' shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.datasets import Dataset, describe
+    >>> described = describe(Dataset(np.array([[1.0, 1.0, 0.0], [2.0, 2.0, 0.0]])))
+    >>> described["constant"], described["duplicates"]
+    (1, 1)
+    """
+    n_missing, n_constant, n_duplicates = _columns(data.X)
+    n_cells = data.n_samples * data.n_features
+    n_nominal = int(data.categorical_features.sum())
+    described: dict[str, Any] = {
+        "source": data.source,
+        "sha256": data.sha256,
+        "rows": data.n_samples,
+        "parts": {name: len(rows) for name, rows in data.parts.items()},
+        "features": data.n_features,
+        "numeric": data.n_features - n_nominal,
+        "nominal": n_nominal,
+        "storage": "sparse" if sparse.issparse(data.X) else "dense",
+        "missing": n_missing,
+        "missing_share": n_missing / n_cells if n_cells else 0.0,
+        "constant": n_constant,
+        "duplicates": n_duplicates,
+        "has_ids": data.ids is not None,
+        "has_weights": data.sample_weight is not None,
+        "target": data.target,
+    }
+    described.update(_target(data))
+    if data.hierarchy is not None:
+        described["hierarchy"] = describe_hierarchy(data.hierarchy)
+    if data.feature_hierarchy is not None:
+        described["feature_hierarchy"] = describe_hierarchy(data.feature_hierarchy)
+    return described
+
+
+def describe_hierarchy(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Shape and depth of a hierarchy as a plain dict."""
+    is_leaf = np.ones(len(hierarchy), dtype=bool)
+    is_leaf[hierarchy.edges[:, 0]] = False
+    depth = hierarchy.depth
+    return {
+        "shape": "tree" if hierarchy.is_tree else "DAG",
+        "nodes": len(hierarchy),
+        "edges": len(hierarchy.edges),
+        "roots": len(hierarchy.roots),
+        "leaves": len(hierarchy.leaves),
+        "max_depth": float(depth.max()) if len(depth) else 0.0,
+        "mean_leaf_depth": float(depth[is_leaf].mean()) if is_leaf.any() else 0.0,
+    }
+
+
+def _columns(X: Any) -> tuple[int, int, int]:
+    """Missing cells, columns with at most one known value, and columns that repeat an earlier one."""
+    n_missing = n_constant = 0
+    seen: set[bytes] = set()
+    n_rows, n_columns = X.shape
+    if sparse.issparse(X):
+        X = sparse.csc_array(X)
+        X.sort_indices()
+    for j in range(n_columns):
+        if sparse.issparse(X):
+            stored = slice(X.indptr[j], X.indptr[j + 1])
+            values, key = X.data[stored], X.indices[stored].tobytes() + b"|" + X.data[stored].tobytes()
+            known = values[~np.isnan(values)]
+            missing = len(values) - len(known)
+            if len(values) < n_rows:
+                known = np.append(known, 0.0)
+        else:
+            values = np.ascontiguousarray(X[:, j], dtype=float)
+            key = values.tobytes()
+            known = values[~np.isnan(values)]
+            missing = n_rows - len(known)
+        n_missing += missing
+        n_constant += len(known) == 0 or bool((known == known[0]).all())
+        seen.add(key)
+    return n_missing, int(n_constant), n_columns - len(seen)
+
+
+def _target(data: Dataset) -> dict[str, Any]:
+    if data.target is None or data.y is None:
+        return {}
+    described: dict[str, Any] = {"labels": data.n_labels}
+    if data.target == "classes":
+        counts = np.bincount(data.y, minlength=data.n_labels)
+        described["class_counts"] = {name: int(n) for name, n in zip(data.label_names, counts, strict=True)}
+        described["without_positive"] = int((counts == 0).sum())
+    elif data.target == "numbers":
+        described["missing_labels"] = int(np.isnan(data.y).sum())
+    elif data.target == "rankings":
+        described["missing_labels"] = int(np.isnan(data.y).sum())
+        described["has_ties"] = _has_ties(data.y)
+        described.update(_distinct(np.nan_to_num(data.y, nan=-1.0), data.n_samples))
+    else:
+        described.update(_label_sets(data))
+    return described
+
+
+def _label_sets(data: Dataset) -> dict[str, Any]:
+    y = data.y if sparse.issparse(data.y) else np.asarray(data.y, dtype=float)
+    n_missing = 0 if sparse.issparse(y) else int(np.isnan(y).sum())
+    Y = sparse.csr_array(y if sparse.issparse(y) else np.nan_to_num(y))
+    Y.sort_indices()
+    positives = np.diff(sparse.csc_array(Y).indptr)
+    per_row = np.diff(Y.indptr)
+    cardinality = float(per_row.mean()) if data.n_samples else 0.0
+    described = {
+        "missing_labels": n_missing,
+        "cardinality": cardinality,
+        "density": cardinality / data.n_labels if data.n_labels else 0.0,
+        "without_positive": int((positives == 0).sum()),
+        "without_label": int((per_row == 0).sum()),
+    }
+    if data.hierarchy is not None:
+        is_leaf = np.ones(data.n_labels, dtype=bool)
+        is_leaf[data.hierarchy.edges[:, 0]] = False
+        described["leaf_cardinality"] = float(is_leaf[Y.indices].sum() / max(data.n_samples, 1))
+    if "train" in data.parts and len(data.parts) > 1:
+        in_train = np.diff(sparse.csc_array(Y[data.parts["train"]]).indptr) > 0
+        described["without_positive_in_train"] = int((~in_train).sum())
+        described["only_outside_train"] = int((~in_train & (positives > 0)).sum())
+    sets = {Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tobytes() for i in range(data.n_samples)}
+    described["distinct"] = len(sets)
+    described["distinct_share"] = len(sets) / data.n_samples if data.n_samples else 0.0
+    return described
+
+
+def _distinct(rows: np.ndarray, n_samples: int) -> dict[str, Any]:
+    n_distinct = len(np.unique(rows, axis=0))
+    return {"distinct": n_distinct, "distinct_share": n_distinct / n_samples if n_samples else 0.0}
+
+
+def _has_ties(ranks: np.ndarray) -> bool:
+    ordered = np.sort(ranks, axis=1)
+    return bool((ordered[:, 1:] == ordered[:, :-1]).any())
