@@ -1,0 +1,212 @@
+"""What all label-set classifiers share: reading the data, choosing the threshold, returning predictions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import KFold
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
+from ramify.chains.links import default_estimator, derived_seed, rows_of
+from ramify.chains.threshold import cardinality_threshold, density_thresholds
+from ramify.features import Features, apply_features, learn_features
+from ramify.parameters import check_option, check_real
+
+COMBINATIONS = ("votes", "mean")
+_N_INNER_FOLDS = 5
+_INNER_FOLDS_SEED = 0x5F01D
+_ZERO_ONE = np.array([0, 1])
+
+
+class LabelSetClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the classifiers of label sets.
+
+    A child learns in `_fit_labels` and scores in `_scores`; it may leave out-of-bag scores in `_out_of_bag`, from which
+    the threshold is chosen. Without them an inner five-fold cross-validation gives the scores.
+    """
+
+    _threshold_options: tuple[Any, ...] = ("cardinality", "density", "batch")
+    _out_of_bag: NDArray[np.float64] | None
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from rows and their label sets.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features.
+        y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            1 where the row has the label, else 0. One dimension holds classes: exactly one label per row.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        features = learn_features(self, X, self._categorical_features())
+        target = read_label_sets(y, features.values.shape[0])
+        seed = int(check_random_state(getattr(self, "random_state", 0)).randint(np.iinfo(np.int32).max))
+        self._learn(features, target, target.matrix, seed)
+        self.cardinality_ = float(target.matrix.sum(axis=1).mean())
+        self.threshold_ = self._chosen_threshold(features, target, seed)
+        del self._out_of_bag
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """Class values; for label sets `[0, 1]` per label."""
+        check_is_fitted(self, "threshold_")
+        return [_ZERO_ONE] * self.n_outputs_ if self._class_values is None else self._class_values
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Probability, or share of votes, of each label.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+        """
+        check_is_fitted(self, "threshold_")
+        return self._as_probabilities(self._scores(apply_features(self, X).values))
+
+    def predict(self, X: ArrayLike) -> Any:
+        """Label sets, in the form that `fit` got: dense or sparse, or classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray or CSR array of shape (n_samples, n_labels), or ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "threshold_")
+        values = apply_features(self, X).values
+        if self._class_values is not None:
+            return self._class_values[self._as_probabilities(self._scores(values)).argmax(axis=1)]
+        return self._as_label_sets(self._predicted(values))
+
+    def _learn(self, features: Features, target: LabelSets, labels: NDArray[np.uint8], seed: int) -> None:
+        self._class_values = target.classes
+        self._sparse_sets = target.was_sparse
+        self._label_dtype = target.dtype
+        self.label_names_ = target.names
+        self.n_outputs_ = labels.shape[1]
+        self._out_of_bag = None
+        self._fit_labels(features, labels, seed)
+
+    @abstractmethod
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+        """Learn from checked features and a 0/1 matrix."""
+
+    @abstractmethod
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """One score in [0, 1] per checked row and label."""
+
+    def _candidates(self) -> NDArray[np.float64] | None:
+        """Thresholds to choose from; None means every score that occurs."""
+        return None
+
+    def _predicted(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each checked row has each label."""
+        return self._present(self._scores(X))
+
+    def _present(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        threshold = self.threshold_
+        if isinstance(self.threshold, str) and self.threshold == "batch":
+            threshold = cardinality_threshold(scores, self.cardinality_, candidates=self._candidates())
+        return scores >= threshold
+
+    def _as_probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return scores if self._class_values is None else class_probabilities(scores, len(self._class_values))
+
+    def _as_label_sets(self, present: NDArray[np.bool_]) -> Any:
+        label_sets = present.astype(self._label_dtype)
+        return sparse.csr_array(label_sets) if self._sparse_sets else label_sets
+
+    def _base_estimator(self) -> Any:
+        return default_estimator(self.n_jobs) if self.estimator is None else self.estimator
+
+    def _needs_out_of_bag(self) -> bool:
+        """Whether the threshold is to be learnt."""
+        return isinstance(self.threshold, str) and self.threshold in {"cardinality", "density"}
+
+    def _outer_jobs(self) -> int | None:
+        """Jobs over labels or chains; the default forest has threads of its own."""
+        return 1 if self.estimator is None else self.n_jobs
+
+    def _categorical_features(self) -> Any:
+        return getattr(getattr(self, "estimator", None), "categorical_features", "from_dtype")
+
+    def _check_parameters(self) -> None:
+        base = getattr(self, "estimator", None)
+        if base is not None and not (hasattr(base, "fit") and hasattr(base, "predict")):
+            raise TypeError(
+                f"The 'estimator' parameter of {type(self).__name__} must be a classifier with fit and predict, "
+                f"or None for a forest of 200 trees. Got {base!r} instead."
+            )
+        if isinstance(self.threshold, str) or self.threshold is None:
+            check_option(self, "threshold", self.threshold, self._threshold_options)
+        elif np.ndim(self.threshold) == 0:
+            check_real(self, "threshold", self.threshold, low=0, high=1)
+
+    def _chosen_threshold(self, features: Features, target: LabelSets, seed: int) -> Any:
+        """The number, or one per label, at which a score becomes a label; None for a threshold per batch."""
+        if target.classes is not None:
+            return 0.5
+        if not isinstance(self.threshold, str):
+            return self._given_threshold()
+        if not self._needs_out_of_bag():
+            return None
+        scores = self._out_of_bag
+        if scores is None:
+            scores = self._cross_validated_scores(features, target, seed)
+        if self.threshold == "cardinality":
+            return cardinality_threshold(scores, self.cardinality_, candidates=self._candidates())
+        return density_thresholds(scores, target.matrix.mean(axis=0), candidates=self._candidates())
+
+    def _given_threshold(self) -> Any:
+        if self.threshold is None or np.ndim(self.threshold) == 0:
+            return self.threshold
+        thresholds = np.asarray(self.threshold, dtype=np.float64)
+        if thresholds.shape != (self.n_outputs_,):
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} must be one number, or one per label "
+                f"({self.n_outputs_}). Got {thresholds.shape} numbers instead."
+            )
+        return thresholds
+
+    def _cross_validated_scores(self, features: Features, target: LabelSets, seed: int) -> NDArray[np.float64]:
+        labels = target.matrix
+        scores = np.full(labels.shape, 0.5)
+        if len(labels) < 2:
+            return scores
+        fold_seed = derived_seed(seed, _INNER_FOLDS_SEED)
+        folds = KFold(min(_N_INNER_FOLDS, len(labels)), shuffle=True, random_state=fold_seed)
+        for train, test in folds.split(labels):
+            inner = clone(self).set_params(threshold=0.5)
+            inner._learn(rows_of(features, train), target, labels[train], fold_seed)
+            scores[test] = inner._scores(rows_of(features, test).values)
+        return scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        if "estimator" in self.get_params(deep=False):
+            base = get_tags(self._base_estimator()).input_tags
+            tags.input_tags.sparse = base.sparse
+            tags.input_tags.allow_nan = base.allow_nan
+        return tags

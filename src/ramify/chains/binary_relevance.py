@@ -1,0 +1,83 @@
+"""Binary relevance: one classifier per label, each on its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ramify.chains.base import LabelSetClassifier
+from ramify.chains.links import NO_LABELS, Learner, derived_seed, in_parallel, learner_over, link_probability
+from ramify.features import Features
+
+
+class BinaryRelevance(LabelSetClassifier):
+    """One binary classifier per label; dependence between labels is not used.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Learner of each label; a forest of 200 trees by default.
+    threshold : float, array-like, {"cardinality", "density", "batch"}, default=0.5
+        Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
+        label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        "cardinality" chosen anew on the rows given to `predict` ("batch").
+    n_jobs : int, optional
+        Number of parallel jobs.
+    random_state : int, RandomState or None
+        Seed.
+
+    Attributes
+    ----------
+    estimators_ : list
+        The fitted classifier of each label.
+    threshold_ : float, ndarray or None
+        Threshold in use; None for "batch".
+    label_names_ : tuple of str
+        Names of the labels.
+
+    References
+    ----------
+    L-classifier chains, section 2.7.1.
+
+    Examples
+    --------
+    >>> from ramify.chains import BinaryRelevance
+    >>> from ramify.datasets import make_multilabel
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> data = make_multilabel(random_state=0)
+    >>> BinaryRelevance(DecisionTreeClassifier()).fit(data.X, data.y).predict_proba(data.X).shape
+    (200, 5)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        threshold: float | str | ArrayLike = 0.5,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+        learner = learner_over(self._base_estimator(), features, labels)
+        calls = [
+            (learner, label, self._needs_out_of_bag(), derived_seed(seed, label)) for label in range(labels.shape[1])
+        ]
+        fitted = in_parallel(_fit_label, calls, self._outer_jobs())
+        self.estimators_ = [link for link, _ in fitted]
+        if all(held_out is not None for _, held_out in fitted):
+            self._out_of_bag = np.column_stack([held_out for _, held_out in fitted])
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return np.column_stack([link_probability(link, X) for link in self.estimators_])
+
+
+def _fit_label(learner: Learner, label: int, out_of_bag: bool, seed: int) -> tuple[Any, NDArray[np.float64] | None]:
+    link = learner.fit(NO_LABELS, label, seed)
+    return link, learner.out_of_bag(link, NO_LABELS) if out_of_bag else None

@@ -1,0 +1,191 @@
+"""Classifier chains: each label is learnt from the features and the labels before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ramify.chains.base import LabelSetClassifier
+from ramify.chains.links import Learner, derived_seed, learner_over, link_probability, raw_importances, with_labels
+from ramify.chains.orders import ORDERS, label_order
+from ramify.features import Features
+from ramify.parameters import check_integer, check_option
+
+
+class ClassifierChain(LabelSetClassifier):
+    """One chain of binary classifiers: trained on true earlier labels, predicting on predicted ones.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Learner of each label; a forest of 200 trees by default.
+    order : array-like or str, optional
+        Order of the labels in the chain. None: as the columns come. An array of column numbers or label names. Or
+
+        - "random";
+        - "correlation": ascending mean absolute correlation with the other labels;
+        - "importance": ascending mean importance of the other labels in a forest for the label;
+        - "relief": ascending mean absolute ReliefF score of the other labels for the label;
+        - "oob": descending out-of-bag accuracy of a forest for the label alone;
+        - "canonical": descending absolute coefficient in the first canonical correlation with the features;
+        - "search": the best of all orders in cross-validation up to 6 labels, beam search beyond.
+    threshold : float, array-like, {"cardinality", "density", "batch"}, default=0.5
+        Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
+        label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        "cardinality" chosen anew on the rows given to `predict` ("batch"). Labels are passed on along the chain where
+        their probability is at least one half, whatever the threshold.
+    cv : int, default=3
+        Folds of `order="search"`.
+    beam_width : int, default=5
+        Unfinished orders kept by `order="search"` for more than 6 labels.
+    n_jobs : int, optional
+        Number of parallel jobs.
+    random_state : int, RandomState or None
+        Seed.
+
+    Attributes
+    ----------
+    order_ : ndarray of shape (n_labels,)
+        Column numbers of the labels in the order of the chain.
+    estimators_ : list
+        The fitted classifier of each link, in the order of the chain.
+    threshold_ : float, ndarray or None
+        Threshold in use; None for "batch".
+    label_names_ : tuple of str
+        Names of the labels.
+
+    References
+    ----------
+    L-classifier chains, sections 3.1 and 3.2; J. Read et al., Classifier chains for multi-label classification, 2011.
+
+    Examples
+    --------
+    >>> from ramify.chains import ClassifierChain
+    >>> from ramify.datasets import make_multilabel
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> data = make_multilabel(random_state=0)
+    >>> chain = ClassifierChain(DecisionTreeClassifier(), order=[4, 3, 2, 1, 0]).fit(data.X, data.y)
+    >>> chain.order_
+    array([4, 3, 2, 1, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        order: ArrayLike | str | None = None,
+        threshold: float | str | ArrayLike = 0.5,
+        cv: int = 3,
+        beam_width: int = 5,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.order = order
+        self.threshold = threshold
+        self.cv = cv
+        self.beam_width = beam_width
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.order, str):
+            check_option(self, "order", self.order, ORDERS)
+        check_integer(self, "cv", self.cv, low=2)
+        check_integer(self, "beam_width", self.beam_width, low=1)
+
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+        base = self._base_estimator()
+        self.order_ = label_order(
+            self.order,
+            features,
+            labels,
+            names=self.label_names_,
+            estimator=base,
+            seed=seed,
+            cv=self.cv,
+            beam_width=self.beam_width,
+            n_jobs=self.n_jobs,
+        )
+        chain = fit_chain(learner_over(base, features, labels), self.order_, seed, out_of_bag=self._needs_out_of_bag())
+        self.estimators_ = list(chain.links)
+        self._out_of_bag = chain.out_of_bag
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return chain_probabilities(self.order_, self.estimators_, X)
+
+
+@dataclass(frozen=True)
+class FittedChain:
+    """What fitting one chain leaves behind.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_labels,)
+        Column numbers of the labels in the order of the chain.
+    links : tuple
+        Fitted classifiers in that order; empty where they were not kept.
+    importances : ndarray of shape (n_labels, n_features + n_labels) or None
+        Row l holds the raw importances for label l; columns of labels that come later are 0.
+    out_of_bag : ndarray of shape (n_samples, n_labels) or None
+        Out-of-bag probabilities with true earlier labels.
+    new : ndarray of shape (n_new, n_labels) or None
+        Probabilities of the rows that were to be predicted on the way.
+    """
+
+    order: NDArray[np.intp]
+    links: tuple[Any, ...]
+    importances: NDArray[np.float64] | None = None
+    out_of_bag: NDArray[np.float64] | None = None
+    new: NDArray[np.float64] | None = None
+
+
+def fit_chain(
+    learner: Learner,
+    order: NDArray[np.intp],
+    seed: int,
+    *,
+    importances: bool = False,
+    out_of_bag: bool = False,
+    X_new: Any = None,
+    keep_links: bool = True,
+) -> FittedChain:
+    """Fit the links one after the other; without `keep_links` only one of them is in memory at a time."""
+    n_labels, n_features = learner.labels.shape[1], learner.features.values.shape[1]
+    links: list[Any] = []
+    matrix = np.zeros((n_labels, n_features + n_labels)) if importances else None
+    seen = np.full(learner.labels.shape, np.nan) if out_of_bag else None
+    new = None if X_new is None else np.zeros((X_new.shape[0], n_labels))
+    for place, label in enumerate(order):
+        earlier = order[:place]
+        link = learner.fit(earlier, label, derived_seed(seed, place))
+        if matrix is not None:
+            values = raw_importances(link, n_features + place)
+            matrix[label, :n_features] = values[:n_features]
+            matrix[label, n_features + earlier] = values[n_features:]
+        if seen is not None:
+            held_out = learner.out_of_bag(link, earlier)
+            seen = None if held_out is None else seen
+            if seen is not None:
+                seen[:, label] = held_out
+        if new is not None:
+            new[:, label] = link_probability(link, with_labels(X_new, new[:, earlier] >= 0.5))
+        if keep_links:
+            links.append(link)
+    return FittedChain(order, tuple(links), matrix, seen, new)
+
+
+def chain_probabilities(
+    order: NDArray[np.intp], links: list[Any] | tuple[Any, ...], X: Any, *, labels: NDArray[np.uint8] | None = None
+) -> NDArray[np.float64]:
+    """Probabilities along the chain, on predicted earlier labels or, where `labels` is given, on those."""
+    probabilities = np.zeros((X.shape[0], len(order)))
+    for place, (label, link) in enumerate(zip(order, links, strict=True)):
+        earlier = order[:place]
+        passed_on = probabilities[:, earlier] >= 0.5 if labels is None else labels[:, earlier]
+        probabilities[:, label] = link_probability(link, with_labels(X, passed_on))
+    return probabilities

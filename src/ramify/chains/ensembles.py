@@ -1,0 +1,336 @@
+"""Ensembles of chains: random orders (ECC), and L chains each of which ends in another label (LCC)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ramify.chains.base import COMBINATIONS, LabelSetClassifier
+from ramify.chains.chain import FittedChain, chain_probabilities, fit_chain
+from ramify.chains.importance import importance_frame
+from ramify.chains.links import Learner, derived_seed, in_parallel, learner_over
+from ramify.features import Features, apply_features, feature_names
+from ramify.parameters import check_flag, check_integer, check_option, check_real
+
+_ORDER_SEED = 0x0D0E
+_ROWS_SEED = 0x7085
+
+
+class EnsembleOfChains(LabelSetClassifier):
+    """Chains in random orders, each over a random part of the rows, that vote for labels.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Learner of each link; a forest of 200 trees by default.
+    n_chains : int, optional
+        Number of chains; by default the number of labels.
+    max_samples : float, default=0.67
+        Share of the rows that each chain is fitted to, drawn without replacement.
+    combine : {"votes", "mean"}, default="votes"
+        Score of a label: the share of chains that predict it, or the mean of their probabilities.
+    threshold : float, array-like, {"cardinality", "density", "batch"}, default="cardinality"
+        Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
+        label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        "cardinality" chosen anew on the rows given to `predict` ("batch").
+    n_jobs : int, optional
+        Number of parallel jobs.
+    random_state : int, RandomState or None
+        Seed.
+
+    Attributes
+    ----------
+    orders_ : ndarray of shape (n_chains, n_labels)
+        Column numbers of the labels in the order of each chain.
+    estimators_ : list of list
+        The fitted classifiers of each chain, in its order.
+    threshold_ : float, ndarray or None
+        Threshold in use; None for "batch".
+    label_names_ : tuple of str
+        Names of the labels.
+
+    Notes
+    -----
+    The thesis chooses the threshold on the test predictions at hand, which is `threshold="batch"`. The default chooses
+    it in `fit`, on out-of-bag votes given the true earlier labels (on an inner five-fold cross-validation for learners
+    without them), so that a prediction does not depend on the other rows.
+
+    References
+    ----------
+    J. Read et al., Classifier chains for multi-label classification, 2011; L-classifier chains, section 3.2.1.
+
+    Examples
+    --------
+    >>> from ramify.chains import EnsembleOfChains
+    >>> from ramify.datasets import make_multilabel
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> data = make_multilabel(random_state=0)
+    >>> ensemble = EnsembleOfChains(DecisionTreeClassifier(), n_chains=3, random_state=0).fit(data.X, data.y)
+    >>> ensemble.predict(data.X).shape
+    (200, 5)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_chains: int | None = None,
+        max_samples: float = 0.67,
+        combine: str = "votes",
+        threshold: float | str | ArrayLike = "cardinality",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_chains = n_chains
+        self.max_samples = max_samples
+        self.combine = combine
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.n_chains is not None:
+            check_integer(self, "n_chains", self.n_chains, low=1)
+        check_real(self, "max_samples", self.max_samples, low=0, high=1, open_low=True)
+        check_option(self, "combine", self.combine, COMBINATIONS)
+
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+        n_chains = labels.shape[1] if self.n_chains is None else self.n_chains
+        learner = learner_over(self._base_estimator(), features, labels)
+        calls = [
+            (learner, self.max_samples, self._needs_out_of_bag(), derived_seed(seed, chain))
+            for chain in range(n_chains)
+        ]
+        chains = in_parallel(_fit_random_chain, calls, self._outer_jobs())
+        self.orders_ = np.array([chain.order for chain in chains])
+        self.estimators_ = [list(chain.links) for chain in chains]
+        self._out_of_bag = _combined([chain.out_of_bag for chain in chains], self.combine)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return _ensemble_scores(self, X)
+
+    def _candidates(self) -> NDArray[np.float64] | None:
+        return _vote_shares(len(self.orders_)) if self.combine == "votes" else None
+
+
+class LClassifierChains(LabelSetClassifier):
+    """L chains over all rows, of which chain i ends in label i, so that every label is once explained by all others.
+
+    The chains vote as in an ensemble of chains. Because every label once sees all others, the importances of features
+    *and* labels for every label form one matrix, in which label dependence can be read off.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Learner of each link; a forest of 200 trees by default.
+    keep_forests : bool, default=True
+        Keep the L * L fitted classifiers. Without them only one is in memory at a time; importances and out-of-bag
+        votes remain, and `fit_and_predict` predicts new rows while fitting.
+    combine : {"votes", "mean"}, default="votes"
+        Score of a label: the share of chains that predict it, or the mean of their probabilities.
+    threshold : float, array-like, {"cardinality", "density", "batch"}, default="cardinality"
+        Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
+        label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        "cardinality" chosen anew on the rows given to `predict` ("batch").
+    n_jobs : int, optional
+        Number of parallel jobs.
+    random_state : int, RandomState or None
+        Seed.
+
+    Attributes
+    ----------
+    orders_ : ndarray of shape (n_labels, n_labels)
+        Column numbers of the labels in the order of each chain; row i ends in i.
+    estimators_ : list of list
+        The fitted classifiers of each chain, in its order; empty without `keep_forests`.
+    importances_ : ndarray of shape (n_labels, n_features + n_labels)
+        Mean decrease of impurity, not scaled. Features: mean over all chains. Labels: from the chain that ends in the
+        row's label; 0 for the label itself.
+    label_share_ : ndarray of shape (n_labels,)
+        Share of the importance that comes from other labels, in the chain that ends in the label.
+    votes_ : ndarray of shape (n_new, n_labels)
+        After `fit_and_predict`: scores of the new rows.
+    threshold_ : float, ndarray or None
+        Threshold in use; None for "batch".
+    label_names_ : tuple of str
+        Names of the labels.
+
+    Notes
+    -----
+    The thesis chooses the threshold on the test predictions at hand, which is `threshold="batch"`. The default chooses
+    it in `fit`, on out-of-bag votes given the true earlier labels (on an inner five-fold cross-validation for learners
+    without them), so that a prediction does not depend on the other rows.
+
+    The thesis's listing orders the label columns of a chain as text, which permutes them for ten or more labels; here
+    every column is that of its label.
+
+    References
+    ----------
+    L-classifier chains, section 3.3.
+
+    Examples
+    --------
+    >>> from ramify.chains import LClassifierChains
+    >>> from ramify.datasets import make_multilabel
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> data = make_multilabel(random_state=0)
+    >>> chains = LClassifierChains(RandomForestClassifier(10), threshold=0.5, random_state=0).fit(data.X, data.y)
+    >>> chains.importances_.shape, chains.orders_[:, -1]
+    ((5, 55), array([0, 1, 2, 3, 4]))
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        keep_forests: bool = True,
+        combine: str = "votes",
+        threshold: float | str | ArrayLike = "cardinality",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.keep_forests = keep_forests
+        self.combine = combine
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit_and_predict(self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike) -> Any:
+        """Fit, and predict new rows on the way; this works without keeping the forests.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Training rows and their label sets, as in `fit`.
+        X_new : array-like, sparse matrix or frame of shape (n_new, n_features)
+            Rows to predict; their scores are left in `votes_`.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_new, n_labels)
+        """
+        self._X_new = X_new
+        try:
+            self.fit(X, y)
+        finally:
+            del self._X_new
+        if self._class_values is not None:
+            return self._class_values[self._as_probabilities(self.votes_).argmax(axis=1)]
+        return self._as_label_sets(self._present(self.votes_))
+
+    def importance_frame(self) -> Any:
+        """The importance matrix as a pandas frame: a row per label, a column per feature and per label."""
+        return importance_frame(self.importances_, feature_names=feature_names(self), label_names=self.label_names_)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag(self, "keep_forests", self.keep_forests)
+        check_option(self, "combine", self.combine, COMBINATIONS)
+
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+        n_labels = labels.shape[1]
+        X_new = None
+        if hasattr(self, "_X_new"):
+            X_new = apply_features(self, self._X_new).values
+        learner = learner_over(self._base_estimator(), features, labels)
+        self.orders_ = np.array(
+            [_order_ending_in(last, n_labels, derived_seed(seed, last)) for last in range(n_labels)]
+        )
+        calls = [
+            (learner, order, derived_seed(seed, last), self._needs_out_of_bag(), X_new, self.keep_forests)
+            for last, order in enumerate(self.orders_)
+        ]
+        chains = in_parallel(_fit_full_chain, calls, self._outer_jobs())
+        self.estimators_ = [list(chain.links) for chain in chains] if self.keep_forests else []
+        self._out_of_bag = _combined([chain.out_of_bag for chain in chains], self.combine)
+        self.importances_, self.label_share_ = _importance_matrix(chains, features.values.shape[1])
+        if X_new is not None:
+            self.votes_ = _combined([chain.new for chain in chains], self.combine)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        if not self.estimators_:
+            raise ValueError(
+                "LClassifierChains was fitted with keep_forests=False and cannot predict other rows. "
+                "Use fit_and_predict(X, y, X_new), or keep_forests=True."
+            )
+        return _ensemble_scores(self, X)
+
+    def _candidates(self) -> NDArray[np.float64] | None:
+        return _vote_shares(len(self.orders_)) if self.combine == "votes" else None
+
+
+def _fit_random_chain(learner: Learner, max_samples: float, out_of_bag: bool, seed: int) -> FittedChain:
+    """One chain of an ensemble; its out-of-bag scores cover the rows it was not given, too."""
+    labels = learner.labels
+    n_samples, n_labels = labels.shape
+    order = np.random.RandomState(derived_seed(seed, _ORDER_SEED)).permutation(n_labels)
+    n_drawn = max(int(n_samples * max_samples), 1)
+    shuffled = np.random.RandomState(derived_seed(seed, _ROWS_SEED)).permutation(n_samples)
+    drawn, left_out = np.sort(shuffled[:n_drawn]), np.sort(shuffled[n_drawn:])
+    chain = fit_chain(learner.rows(drawn), order, seed, out_of_bag=out_of_bag)
+    if chain.out_of_bag is None:
+        return chain
+    scores = np.empty(labels.shape)
+    scores[drawn] = chain.out_of_bag
+    if len(left_out):
+        scores[left_out] = chain_probabilities(
+            order, chain.links, learner.features.values[left_out], labels=labels[left_out]
+        )
+    return FittedChain(order, chain.links, out_of_bag=scores)
+
+
+def _fit_full_chain(
+    learner: Learner,
+    order: NDArray[np.intp],
+    seed: int,
+    out_of_bag: bool,
+    X_new: Any,
+    keep_links: bool,
+) -> FittedChain:
+    return fit_chain(learner, order, seed, importances=True, out_of_bag=out_of_bag, X_new=X_new, keep_links=keep_links)
+
+
+def _order_ending_in(last: int, n_labels: int, seed: int) -> NDArray[np.intp]:
+    others = np.delete(np.arange(n_labels), last)
+    return np.append(np.random.RandomState(derived_seed(seed, _ORDER_SEED)).permutation(others), last)
+
+
+def _importance_matrix(chains: list[FittedChain], n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Features averaged over the chains, labels from the chain that ends in the row's label; and the labels' share."""
+    by_chain = np.array([chain.importances for chain in chains])
+    matrix = by_chain.mean(axis=0)
+    share = np.zeros(len(chains))
+    for label in range(len(chains)):
+        row = by_chain[label, label]
+        matrix[label, n_features:] = row[n_features:]
+        share[label] = row[n_features:].sum() / row.sum() if row.sum() > 0 else 0.0
+    return matrix, share
+
+
+def _combined(probabilities: list[Any], combine: str) -> Any:
+    """Share of votes or mean probability over the chains, None without; rows that no tree left out do not vote."""
+    if any(chain is None for chain in probabilities):
+        return None
+    stacked = np.array(probabilities)
+    if combine == "mean":
+        known = ~np.isnan(stacked)
+        return np.where(known, stacked, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return (stacked >= 0.5).sum(axis=0) / len(probabilities)
+
+
+def _ensemble_scores(ensemble: EnsembleOfChains | LClassifierChains, X: Any) -> NDArray[np.float64]:
+    chains = zip(ensemble.orders_, ensemble.estimators_, strict=True)
+    total = np.zeros((X.shape[0], ensemble.orders_.shape[1]))
+    for order, links in chains:
+        probabilities = chain_probabilities(order, links, X)
+        total += probabilities if ensemble.combine == "mean" else probabilities >= 0.5
+    return total / len(ensemble.orders_)
+
+
+def _vote_shares(n_chains: int) -> NDArray[np.float64]:
+    return np.arange(1, n_chains + 1) / n_chains

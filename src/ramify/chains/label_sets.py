@@ -1,0 +1,62 @@
+"""Label sets as the chains see them: one 0/1 matrix and what is needed to answer in the form of the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ramify.targets import encode_labels
+
+
+@dataclass(frozen=True)
+class LabelSets:
+    """A target of classifiers of label sets.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_samples, n_labels)
+        1 where the row has the label. Classes have one column each, two classes one column in all.
+    names : tuple of str
+        Names of the labels, or of the classes.
+    classes : ndarray or None
+        The classes of a one-dimensional target; None for label sets.
+    was_sparse : bool
+        Whether the label sets came as a sparse matrix.
+    dtype : str
+        Type of the given label sets.
+    """
+
+    matrix: NDArray[np.uint8]
+    names: tuple[str, ...]
+    classes: NDArray[Any] | None
+    was_sparse: bool
+    dtype: str
+
+
+def read_label_sets(y: ArrayLike, n_samples: int | None = None) -> LabelSets:
+    """Check a target and give its 0/1 matrix."""
+    target = encode_labels(y, n_samples=n_samples)
+    matrix = target.Y.toarray().astype(np.uint8)
+    if target.classes is not None and len(target.classes) <= 2:
+        matrix = matrix[:, -1:] * np.uint8(len(target.classes) - 1)
+    dtype = np.dtype(getattr(y, "dtype", None) or np.asarray(y).dtype)
+    return LabelSets(
+        matrix=matrix,
+        names=target.names,
+        classes=target.classes,
+        was_sparse=target.was_sparse,
+        dtype=dtype.str if dtype.kind in "biuf" else target.Y.dtype.str,
+    )
+
+
+def class_probabilities(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """Scores per class, or of the second of two classes, as probabilities that sum to one."""
+    if n_classes == 1:
+        return np.ones((len(scores), 1))
+    if n_classes == 2:
+        return np.column_stack([1.0 - scores[:, 0], scores[:, 0]])
+    total = scores.sum(axis=1, keepdims=True)
+    return np.where(total > 0, scores / np.where(total > 0, total, 1.0), 1.0 / n_classes)

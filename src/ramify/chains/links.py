@@ -1,0 +1,117 @@
+"""One link of a chain: a binary classifier over the features and the labels before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+
+from ramify.features import Features
+
+NO_LABELS = np.empty(0, dtype=np.intp)
+
+
+def default_estimator(n_jobs: int | None) -> Any:
+    """The forest that learns a label where no other classifier is given."""
+    return RandomForestClassifier(200, n_jobs=n_jobs)
+
+
+def in_parallel(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int | None) -> list[Any]:
+    """Results of the calls in their order, from joblib's active backend."""
+    return list(Parallel(n_jobs=n_jobs)(delayed(function)(*call) for call in calls))
+
+
+def derived_seed(seed: int, *counters: int) -> int:
+    """A seed that depends on `seed` and the counters only."""
+    return int(np.random.SeedSequence([seed, *counters]).generate_state(1)[0] >> 1)
+
+
+def seeded_clone(estimator: BaseEstimator, seed: int) -> Any:
+    """An unfitted copy whose random states, nested ones too, are set to `seed`."""
+    copy = clone(estimator)
+    states = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
+    return copy.set_params(**dict.fromkeys(states, seed))
+
+
+def rows_of(features: Features, index: NDArray[np.intp]) -> Features:
+    """Some rows of a table of features."""
+    return Features(features.values[index], features.n_categories)
+
+
+def with_labels(X: Any, labels: NDArray[Any]) -> Any:
+    """Features with label columns to their right."""
+    if labels.shape[1] == 0:
+        return X
+    if sp.issparse(X):
+        return sp.hstack([X, sp.csc_array(labels.astype(X.dtype))], format=X.format)
+    return np.hstack([X, labels.astype(X.dtype)])
+
+
+class Learner:
+    """A base classifier over one training table, to which the labels before a link are appended."""
+
+    def __init__(self, estimator: Any, features: Features, labels: NDArray[np.uint8]) -> None:
+        self.estimator = estimator
+        self.features = features
+        self.labels = labels
+
+    def rows(self, index: NDArray[np.intp]) -> Learner:
+        """The same learner over some of the rows."""
+        return type(self)(self.estimator, rows_of(self.features, index), self.labels[index])
+
+    def fit(self, earlier: NDArray[np.intp], label: int, seed: int) -> Any:
+        """The classifier of a label over the features and the labels before it."""
+        return fit_link(
+            self.estimator, with_labels(self.features.values, self.labels[:, earlier]), self.labels[:, label], seed
+        )
+
+    def out_of_bag(self, link: Any, earlier: NDArray[np.intp]) -> NDArray[np.float64] | None:  # noqa: ARG002
+        """Probability of each training row from the trees that have not seen it; None where there are none."""
+        return None
+
+
+def learner_over(estimator: Any, features: Features, labels: NDArray[np.uint8]) -> Learner:
+    """The learner of a base classifier over a training table."""
+    return Learner(estimator, features, labels)
+
+
+def fit_link(estimator: BaseEstimator, X: Any, target: NDArray[Any], seed: int) -> Any:
+    """A classifier fitted to one label or to classes; a target that never changes needs no learning."""
+    if (target == target[0]).all():
+        return DummyClassifier(strategy="prior").fit(X[:1], target[:1])
+    return seeded_clone(estimator, seed).fit(X, target)
+
+
+def link_probability(link: Any, X: Any) -> NDArray[np.float64]:
+    """Probability that each row has the link's label (0 or 1 where the classifier gives no probability)."""
+    if not hasattr(link, "predict_proba"):
+        return np.asarray(link.predict(X), dtype=np.float64)
+    probability = link.predict_proba(X)
+    present = np.flatnonzero(np.asarray(link.classes_) == 1)
+    return probability[:, present[0]] if len(present) else np.zeros(probability.shape[0])
+
+
+def raw_importances(link: Any, n_features: int) -> NDArray[np.float64]:
+    """Mean decrease of impurity per feature, not scaled to one, so that links can be compared.
+
+    Classifiers without trees give what they have: `feature_importances_` or the absolute `coef_`.
+    """
+    if isinstance(link, DummyClassifier):
+        return np.zeros(n_features)
+    trees = [tree.tree_ for tree in np.ravel(getattr(link, "estimators_", [])) if hasattr(tree, "tree_")]
+    if trees:
+        return np.mean([tree.compute_feature_importances(normalize=False) for tree in trees], axis=0)
+    if hasattr(link, "tree_"):
+        return link.tree_.compute_feature_importances(normalize=False)
+    if hasattr(link, "feature_importances_"):
+        return np.asarray(link.feature_importances_, dtype=np.float64)
+    if hasattr(link, "coef_"):
+        return np.abs(np.asarray(link.coef_.todense() if sp.issparse(link.coef_) else link.coef_)).reshape(-1)
+    return np.full(n_features, np.nan)

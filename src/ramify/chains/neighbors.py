@@ -1,0 +1,116 @@
+"""MLkNN: label sets from the labels of the nearest neighbours, by Bayes' rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import Tags
+
+from ramify.chains.base import LabelSetClassifier
+from ramify.features import Features
+from ramify.parameters import check_integer, check_real
+
+
+class MLkNN(LabelSetClassifier):
+    """Multi-label k nearest neighbours: how many neighbours have a label tells how probable it is.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Number of neighbours (k).
+    smoothing : float, default=1.0
+        Added to every count.
+    metric : str, default="euclidean"
+        Distance of rows, as scikit-learn's `NearestNeighbors` takes it.
+    threshold : float, array-like, {"cardinality", "density", "batch"}, default=0.5
+        Probability at which a label is predicted: a number, one number per label, or the threshold that brings the
+        predicted label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        "cardinality" chosen anew on the rows given to `predict` ("batch").
+    n_jobs : int, optional
+        Number of parallel jobs of the neighbour search.
+
+    Attributes
+    ----------
+    prior_ : ndarray of shape (n_labels,)
+        Smoothed probability of each label.
+    with_label_, without_label_ : ndarray of shape (n_neighbors + 1, n_labels)
+        Smoothed probability that j neighbours have the label, among rows with and without it.
+    threshold_ : float, ndarray or None
+        Threshold in use; None for "batch".
+    label_names_ : tuple of str
+        Names of the labels.
+
+    References
+    ----------
+    M.-L. Zhang and Z.-H. Zhou, ML-KNN: a lazy learning approach to multi-label learning, 2007.
+
+    Examples
+    --------
+    >>> from ramify.chains import MLkNN
+    >>> from ramify.datasets import make_multilabel
+    >>> data = make_multilabel(random_state=0)
+    >>> MLkNN(n_neighbors=5).fit(data.X, data.y).predict_proba(data.X).shape
+    (200, 5)
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        smoothing: float = 1.0,
+        metric: str = "euclidean",
+        threshold: float | str | ArrayLike = 0.5,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+        self.metric = metric
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_integer(self, "n_neighbors", self.n_neighbors, low=1)
+        check_real(self, "smoothing", self.smoothing, low=0, open_low=True)
+
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:  # noqa: ARG002
+        n_samples = len(labels)
+        if n_samples <= self.n_neighbors:
+            raise ValueError(
+                f"MLkNN needs more rows than neighbours: n_samples = {n_samples}, n_neighbors = {self.n_neighbors}. "
+                "Give more rows or choose a smaller 'n_neighbors'."
+            )
+        self._rows = sparse.csr_array(features.values) if features.is_sparse else features.values
+        self._labels = labels
+        counts = self._neighbours_with_label(None)
+        s = self.smoothing
+        self.prior_ = (s + labels.sum(axis=0)) / (2 * s + n_samples)
+        self.with_label_ = self._count_distribution(counts, labels == 1)
+        self.without_label_ = self._count_distribution(counts, labels == 0)
+
+    def _neighbours_with_label(self, X: Any) -> NDArray[np.intp]:
+        """How many neighbours of each row have each label; None: of the training rows, themselves left out."""
+        search = NearestNeighbors(n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs).fit(self._rows)
+        return self._labels[search.kneighbors(X, return_distance=False)].sum(axis=1, dtype=np.intp)
+
+    def _count_distribution(self, counts: NDArray[np.intp], among: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Smoothed distribution of the number of neighbours with the label, over the rows in `among`."""
+        frequency = np.array([((counts == j) & among).sum(axis=0) for j in range(self.n_neighbors + 1)])
+        smoothed = self.smoothing + frequency
+        return smoothed / smoothed.sum(axis=0)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        counts = self._neighbours_with_label(sparse.csr_array(X) if sparse.issparse(X) else X)
+        label = np.arange(self.n_outputs_)
+        present = self.prior_ * self.with_label_[counts, label]
+        absent = (1.0 - self.prior_) * self.without_label_[counts, label]
+        return present / (present + absent)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

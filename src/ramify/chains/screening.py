@@ -1,0 +1,207 @@
+"""Screening of features by how well the labels explain them, before a chain is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ramify.chains.binary_relevance import BinaryRelevance
+from ramify.chains.label_sets import read_label_sets
+from ramify.features import learn_features
+from ramify.metrics import label_set_measures
+from ramify.parameters import check_real
+
+PERCENTILES = (0, 25, 50, 75, 80, 85, 90, 95)
+
+
+class R2Screening(SelectorMixin, BaseEstimator):
+    """Keep the features that a linear regression on all labels explains best.
+
+    Parameters
+    ----------
+    percentile : float, default=85
+        Features whose R2 is at least this percentile of all R2 are kept: 85 keeps 15 percent of them.
+    categorical_features : "from_dtype", None, or mask, indices or names
+        Nominal features; they are regressed by the number of their value.
+
+    Attributes
+    ----------
+    r2_ : ndarray of shape (n_features,)
+        Coefficient of determination of each feature regressed on the labels; 0 for a constant feature.
+    cut_ : float
+        The smallest R2 that is kept.
+
+    Notes
+    -----
+    Missing values are left out of their feature's regression.
+
+    References
+    ----------
+    L-classifier chains, section 7.3.
+
+    Examples
+    --------
+    >>> from ramify.chains import R2Screening
+    >>> from ramify.datasets import make_multilabel
+    >>> data = make_multilabel(random_state=0)
+    >>> R2Screening(percentile=80).fit_transform(data.X, data.y).shape
+    (200, 10)
+    """
+
+    def __init__(self, percentile: float = 85, *, categorical_features: Any = "from_dtype") -> None:
+        self.percentile = percentile
+        self.categorical_features = categorical_features
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Compute the R2 of each feature.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features.
+        y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Label sets, or classes.
+
+        Returns
+        -------
+        self
+        """
+        check_real(self, "percentile", self.percentile, low=0, high=100)
+        features = learn_features(self, X, self.categorical_features)
+        self.r2_ = label_r2(features.values, read_label_sets(y, features.values.shape[0]).matrix)
+        self.cut_ = float(np.percentile(self.r2_, self.percentile))
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "r2_")
+        return self.r2_ >= self.cut_
+
+    def transform(self, X: Any) -> Any:
+        """The kept features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array, sparse matrix or frame of shape (n_samples, n_kept)
+        """
+        support = self.get_support(indices=True)
+        if hasattr(X, "iloc"):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return X.iloc[:, support]
+        return super().transform(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def label_r2(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """R2 of each column of X regressed on all labels, with intercept; NaN cells are left out."""
+    stored = X.data if sparse.issparse(X) else X
+    if np.isnan(stored).any():
+        columns = X.tocsc() if sparse.issparse(X) else X
+        return np.array([_r2_of_column(columns[:, [j]], labels) for j in range(X.shape[1])])
+    return _complete_r2(X, labels)
+
+
+def screening_sweep(
+    X: ArrayLike,
+    y: ArrayLike,
+    X_validation: ArrayLike,
+    y_validation: ArrayLike,
+    *,
+    estimator: Any = None,
+    percentiles: Sequence[float] = PERCENTILES,
+    empty: Literal["zero", "skip"] = "zero",
+) -> pd.DataFrame:
+    """Measures on validation rows after screening at several percentiles, to choose the cut.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Training rows and their label sets.
+    X_validation, y_validation : array-like
+        Validation rows and their label sets.
+    estimator : label-set classifier, optional
+        Fitted to the kept features; binary relevance by default.
+    percentiles : sequence of float
+        Cuts to try.
+    empty : {"zero", "skip"}, default="zero"
+        How rows without labels count, as in `ramify.metrics`.
+
+    Returns
+    -------
+    DataFrame
+        One row per percentile: n_features and the measures HL, CL, PR, RE, F2 and AC.
+
+    References
+    ----------
+    L-classifier chains, Table 7.4 and Figure 7.4.
+
+    Examples
+    --------
+    >>> from ramify.chains import BinaryRelevance, screening_sweep
+    >>> from ramify.datasets import make_multilabel
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> train = make_multilabel(random_state=0)
+    >>> test = make_multilabel(truth=train.truth, random_state=1)
+    >>> learner = BinaryRelevance(DecisionTreeClassifier(random_state=0))
+    >>> sweep = screening_sweep(train.X, train.y, test.X, test.y, estimator=learner, percentiles=[0, 80])
+    >>> sweep["n_features"].tolist()
+    [50, 10]
+    """
+    learner = BinaryRelevance() if estimator is None else estimator
+    screening = R2Screening().fit(X, y)
+    rows = []
+    for percentile in percentiles:
+        screening.cut_ = float(np.percentile(screening.r2_, percentile))
+        fitted = clone(learner).fit(screening.transform(X), y)
+        measures = label_set_measures(y_validation, fitted.predict(screening.transform(X_validation)), empty=empty)
+        kept = {"percentile": percentile, "n_features": int(screening.get_support().sum())}
+        rows.append(kept | {name: float(measures[name]) for name in ("HL", "CL", "PR", "RE", "F2", "AC")})
+    return pd.DataFrame(rows)
+
+
+def _complete_r2(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Share of each column's variance within the space that the centred labels span."""
+    n_samples = X.shape[0]
+    basis = _centred_basis(labels)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    if sparse.issparse(X):
+        squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+        explained = ((X.T @ basis) ** 2).sum(axis=1)
+        total = squares - n_samples * mean**2
+    else:
+        explained = ((basis.T @ X) ** 2).sum(axis=0)
+        squares = (X**2).sum(axis=0)
+        total = ((X - mean) ** 2).sum(axis=0)
+    varies = total > 1e-12 * np.maximum(squares, np.finfo(np.float64).tiny)
+    return np.where(varies, np.clip(explained / np.where(varies, total, 1.0), 0.0, 1.0), 0.0)
+
+
+def _r2_of_column(column: Any, labels: NDArray[np.uint8]) -> float:
+    values = np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()
+    known = ~np.isnan(values)
+    return float(_complete_r2(values[known].reshape(-1, 1), labels[known])[0]) if known.any() else 0.0
+
+
+def _centred_basis(labels: NDArray[np.uint8]) -> NDArray[np.float64]:
+    centred = labels - labels.mean(axis=0)
+    left, size, _ = np.linalg.svd(centred, full_matrices=False)
+    return left[:, size > size.max(initial=0.0) * max(centred.shape) * np.finfo(np.float64).eps]

@@ -1,0 +1,146 @@
+"""Every label-set classifier on awkward data: the same promises for all of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier
+
+from ramify.chains import (
+    BinaryRelevance,
+    ClassifierChain,
+    EnsembleOfChains,
+    LabelPowerset,
+    LClassifierChains,
+    MLkNN,
+    PairwiseLabels,
+    RAkEL,
+)
+
+TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
+ALL = [
+    BinaryRelevance(TREE, random_state=0),
+    BinaryRelevance(TREE, threshold="density", random_state=0),
+    LabelPowerset(TREE, random_state=0),
+    LabelPowerset(TREE, threshold="cardinality", random_state=0),
+    PairwiseLabels(TREE, random_state=0),
+    PairwiseLabels(TREE, threshold="top", random_state=0),
+    ClassifierChain(TREE, random_state=0),
+    ClassifierChain(TREE, order="correlation", threshold="batch", random_state=0),
+    EnsembleOfChains(TREE, random_state=0),
+    LClassifierChains(TREE, random_state=0),
+    RAkEL(TREE, random_state=0),
+    MLkNN(n_neighbors=3),
+]
+every_classifier = pytest.mark.parametrize("classifier", ALL, ids=repr)
+
+
+def rows(n=60, n_features=3, seed=0):
+    return np.random.RandomState(seed).standard_normal((n, n_features))
+
+
+@every_classifier
+def test_a_label_that_all_or_no_row_has(classifier):
+    X = rows()
+    Y = np.column_stack([X[:, 0] > 0, np.ones(60), np.zeros(60)]).astype(int)
+    probabilities = classifier.fit(X, Y).predict_proba(X)
+    assert np.isfinite(probabilities).all()
+    assert ((probabilities >= 0) & (probabilities <= 1)).all()
+    if not isinstance(classifier, PairwiseLabels) or classifier.threshold == "calibrated":
+        predicted = classifier.predict(X)
+        assert (predicted[:, 1] == 1).all()
+        assert (predicted[:, 2] == 0).all()
+
+
+@every_classifier
+def test_rows_without_labels(classifier):
+    X = rows()
+    Y = np.column_stack([X[:, 0] > 1, X[:, 1] > 1]).astype(int)
+    assert (Y.sum(axis=1) == 0).any()
+    predicted = classifier.fit(X, Y).predict(X)
+    assert set(np.unique(predicted)) <= {0, 1}
+
+
+@every_classifier
+def test_no_labels_at_all(classifier):
+    X = rows()
+    assert classifier.fit(X, np.zeros((60, 3), dtype=int)).predict(X).sum() == 0
+
+
+@every_classifier
+def test_a_single_label(classifier):
+    X = rows()
+    Y = (X[:, :1] > 0).astype(int)
+    classifier.fit(X, Y)
+    assert classifier.predict(X).shape == (60, 1)
+    if not isinstance(classifier, PairwiseLabels) or classifier.threshold == "calibrated":
+        assert (classifier.predict(X) == Y).mean() > 0.9
+
+
+@every_classifier
+def test_a_single_feature(classifier):
+    X = rows(n_features=1)
+    Y = np.column_stack([X[:, 0] > 0, X[:, 0] > 1]).astype(int)
+    assert classifier.fit(X, Y).predict(X).shape == (60, 2)
+
+
+@every_classifier
+def test_values_never_seen_in_training(classifier):
+    X = rows()
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int)
+    far = np.array([[1e9, -1e9, 0.0]])
+    assert np.isfinite(classifier.fit(X, Y).predict_proba(far)).all()
+
+
+@every_classifier
+def test_dense_sparse_and_frame_targets_give_the_same(classifier):
+    X = rows()
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0.5, X[:, 2] > 1]).astype(int)
+    expected = classifier.fit(X, Y).predict(X)
+    assert expected.dtype == Y.dtype
+    given_sparse = classifier.fit(X, sparse.csr_array(Y)).predict(X)
+    assert sparse.issparse(given_sparse)
+    np.testing.assert_array_equal(given_sparse.toarray(), expected)
+    named = classifier.fit(pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(Y, columns=list("abc")))
+    assert named.label_names_ == ("a", "b", "c")
+    assert list(named.feature_names_in_) == ["x", "y", "z"]
+    np.testing.assert_array_equal(named.predict(pd.DataFrame(X, columns=list("xyz"))), expected)
+
+
+@every_classifier
+def test_classes_in_one_dimension(classifier):
+    X = rows(n=90)
+    y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    classifier.fit(X, y)
+    assert (classifier.predict(X) == y).mean() > 0.6
+    np.testing.assert_allclose(classifier.predict_proba(X).sum(axis=1), 1)
+
+
+@every_classifier
+def test_same_seed_same_answer(classifier):
+    X = rows()
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int)
+    first = classifier.fit(X, Y).predict_proba(X)
+    np.testing.assert_array_equal(classifier.fit(X, Y).predict_proba(X), first)
+
+
+@every_classifier
+def test_labels_that_are_not_0_or_1_are_refused(classifier):
+    with pytest.raises(ValueError, match="Label sets must be a 0/1 matrix"):
+        classifier.fit(rows(), np.tile([0, 2], (60, 1)))
+
+
+@every_classifier
+def test_missing_labels_are_refused(classifier):
+    Y = np.zeros((60, 2))
+    Y[3, 1] = np.nan
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        classifier.fit(rows(), Y)
+
+
+@every_classifier
+def test_other_columns_after_fit_are_refused(classifier):
+    X = rows()
+    classifier.fit(X, (X > 0).astype(int))
+    with pytest.raises(ValueError, match="features"):
+        classifier.predict(X[:, :2])
