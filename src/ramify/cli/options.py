@@ -11,12 +11,14 @@ Command = Callable[..., Any]
 
 
 def data_options(command: Command) -> Command:
-    """DATA..., --target and --hierarchy."""
+    """DATA..., --target and --hierarchy; `ramify.cli.inputs.read_data` takes them."""
     return _with(
         command,
         click.argument("data", nargs=-1, required=True, type=click.Path()),
-        click.option("--target", default=None, help="Column or kind of the target, where the files do not say it."),
-        click.option("--hierarchy", default=None, type=click.Path(), help="Order of the labels: edges or OBO."),
+        click.option(
+            "-t", "--target", multiple=True, help="Target column; several times for several, or a start such as 'go_*'."
+        ),
+        click.option("--hierarchy", default=None, type=click.Path(), help="Order of the labels: OBO or edges."),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any
@@ -131,20 +132,25 @@ def _features(results: Results) -> dict[str, Any]:
     features: dict[str, Any] = {"names": [], "p_values": None, "planted": None, "selected": None}
     if data is None:
         return features
-    features["names"] = [str(name) for name in data.feature_names]
+    features["names"] = _titled(data.feature_names, results)
     if results.p_values is not None:
         features["p_values"] = rounded(results.p_values)
     if data.truth is not None:
         features["planted"] = (np.asarray(abs(data.truth).sum(axis=1)).ravel() > 0).astype(int).tolist()
     if results.selected:
         kept = set(results.selected)
-        features["selected"] = [int(name in kept) for name in features["names"]]
+        features["selected"] = [int(name in kept) for name in data.feature_names]
     return features
+
+
+def _titled(names: Sequence[str], results: Results) -> list[str]:
+    """Names, followed by what they are called where that is known."""
+    return [f"{name} {results.titles[name]}" if name in results.titles else str(name) for name in names]
 
 
 def _labels(results: Results) -> dict[str, Any]:
     data = results.dataset
-    names = [] if data is None else [str(name) for name in data.label_names] or ["target"]
+    names = [] if data is None else _titled(data.label_names, results) or ["target"]
     parents: list[list[int]] = [[] for _ in names]
     if data is not None and data.hierarchy is not None:
         matrix = data.hierarchy.parent_matrix

@@ -87,6 +87,8 @@ class Results:
         Names of the features that a selection kept.
     facts : mapping of str to str
         Further facts for "how this was made" (settings of the methods).
+    titles : mapping of str to str
+        What labels and features are called where their names are ids, as of the Gene Ontology.
     title, command : str
         Heading of the page and the command that made it.
     seed : int, optional
@@ -118,6 +120,7 @@ class Results:
     explained: Sequence[ExplainedRow] = ()
     selected: Sequence[str] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     command: str = ""
     seed: int | None = None

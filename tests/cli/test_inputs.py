@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from ramify.cli.inputs import read_data, term_titles
+
+OBO = """format-version: 1.2
+
+[Term]
+id: T:1
+name: all
+
+[Term]
+id: T:2
+name: left
+is_a: T:1
+
+[Term]
+id: T:3
+name: right
+is_a: T:1
+
+[Term]
+id: T:4
+name: far right
+is_a: T:3
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "terms.obo").write_text(OBO, encoding="utf-8")
+    (tmp_path / "data.csv").write_text("x,z,terms\n1,2,T:2\n3,4,T:4|T:2\n5,6,T:4\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_labels_get_the_ancestors_of_an_ontology(files):
+    data = read_data([files / "data.csv"], ["terms"], files / "terms.obo")
+    assert data.target == "hierarchy"
+    assert data.label_names == ("T:1", "T:2", "T:3", "T:4")
+    np.testing.assert_array_equal(data.y.toarray(), [[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 1, 1]])
+
+
+def test_a_star_takes_all_columns_that_start_so(tmp_path):
+    file = tmp_path / "data.csv"
+    file.write_text("x,mood_a,mood_b\n1,0,1\n2,1,1\n3,0,0\n", encoding="utf-8")
+    assert read_data([file], ["mood_*"]).label_names == ("mood_a", "mood_b")
+    assert read_data([file], ["mood_a", "mood_b"]).n_features == 1
+
+
+def test_terms_have_titles(files):
+    assert term_titles(files / "terms.obo", None, files / "x.edges")["T:4"] == "far right"
+
+
+def test_labels_outside_the_hierarchy_are_refused(files):
+    (files / "other.csv").write_text("x,terms\n1,T:2|T:9\n2,T:2|T:4\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="1 labels of the data are not in the hierarchy, the first is 'T:9'"):
+        read_data([files / "other.csv"], ["terms"], files / "terms.obo")
+
+
+def test_a_feature_hierarchy_needs_features(files):
+    with pytest.raises(ValueError, match="No feature is named"):
+        read_data([files / "data.csv"], ["terms"], None, files / "terms.obo")
