@@ -1,9 +1,15 @@
-"""Fixtures shared by all tests."""
+"""Fixtures shared by all tests, and the scorecard at the end of a run."""
 
 import os
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.scorecard import ROWS, markdown, summary
+
+_FIGURES: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +19,36 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set RAMIFY_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture
+def scorecard(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Note what was measured for a row of the scorecard: `scorecard("R9", "2,000 mutants, 0 crashes")`."""
+
+    def note(row: str, figure: str) -> None:
+        assert row in ROWS
+        request.node.user_properties.append((row, figure))
+
+    return note
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--scorecard", metavar="FILE", help="write the reliability table to this file")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        for name, figure in report.user_properties:
+            if name in ROWS:
+                _FIGURES[name].append((report.outcome, figure))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if not _FIGURES:
+        return
+    terminalreporter.section("scorecard")
+    for number, state, measured in summary(_FIGURES):
+        if state != "not run":
+            terminalreporter.write_line(f"{number:4} {state:6} {measured}")
+    if path := config.getoption("--scorecard"):
+        Path(path).write_text(markdown(_FIGURES), encoding="utf-8")

@@ -1,0 +1,130 @@
+"""The reliability scorecard: what is promised, the figure to beat, and the figures that the tests of a run measured.
+
+A test that checks a row takes the fixture `scorecard` and calls it with the row and what it measured. The figures are
+printed at the end of every run, and `--scorecard FILE` writes them as the table of the documentation.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+
+@dataclass(frozen=True)
+class Row:
+    promise: str
+    gate: str
+    to_beat: str
+
+
+ROWS = {
+    "R1": Row(
+        "scikit-learn's estimator checks over forests, rankers, selectors and chains: no failure, at most 2 expected ones",
+        "P",
+        "RandomForestClassifier: 2 fail",
+    ),
+    "R2": Row("the checks that check_estimator never runs, and every bad parameter refused by name", "P", "-"),
+    "R3": Row(
+        "multi-target invariances by Hypothesis: permutations, weight = repetition, the hierarchy never violated",
+        "P",
+        "scikit-learn's chains get 1 check",
+    ),
+    "R4": Row(
+        "one hash of trees, predictions and scores over thread counts, backends and repeats",
+        "P",
+        "scikit-learn's predict: 15 hashes in 15 runs",
+    ),
+    "R6": Row("address and undefined-behaviour sanitizers: no report", "P/N", "no such job in scikit-learn"),
+    "R9": Row(
+        "fuzzing of every parser and the model loader: no crash, no hang, only the documented error",
+        "P/N",
+        "scipy's ARFF reader: 214 foreign exceptions in 20,000",
+    ),
+    "R10": Row("80 hostile arrays x every estimator: right, or a ValueError that names the column", "P", "-"),
+    "R11": Row("more than 2^31 cells: equals the small run", "N", "LightGBM: silently one constant tree"),
+    "R12": Row(
+        "a tree of a million levels with a 256 KiB stack: predict, save, load, export", "P", "hdbscan dies near 87,000"
+    ),
+    "R13": Row(
+        "fork, spawn, thread, Ctrl-C during fit: no hang, interrupt within 1 s", "P", "XGBoost, LightGBM: wontfix"
+    ),
+    "R14": Row(
+        "tampered model files: no signal, no hang, every broken invariant refused",
+        "P/N",
+        "crash rates 14-100 % in XGBoost, LightGBM, scikit-learn + skops",
+    ),
+    "R15": Row("40 malicious files: refused in 1 s under 64 MiB, no code run", "P", "skops CVE-2025-54886"),
+    "R16": Row("bit-exact round trip of every estimator; a kill or a full disk during save harms nothing", "P", "-"),
+    "R17": Row(
+        "60 edge files: the exact value, or an error with line and column", "P", "scipy drops extra cells silently"
+    ),
+    "R18": Row(
+        "traps for parsers (nesting, bombs, cycles, backtracking): linear time",
+        "P",
+        "liac-arff: over 20 s on 100 bytes",
+    ),
+    "R19": Row(
+        "60 hostile names: the report's structure unchanged, CSV and terminal neutralised",
+        "P",
+        "pandas Styler does not escape column names",
+    ),
+    "R20": Row(
+        "a study under random kill -9: nothing lost, doubled, stale or changed",
+        "P (10) / N (500)",
+        "Optuna: 4 stale trials after 5 kills",
+    ),
+    "R21": Row(
+        "full disk, read-only folder: a clean error, nothing lost, resumes", "P", "Optuna's journal cannot be resumed"
+    ),
+    "R22": Row("8 writers and two command lines on one folder: nothing run twice", "P", "-"),
+    "R24": Row(
+        "Dask: one of two workers killed: identical; all killed: a typed error in 30 s", "P/N", "joblib: cancelled fit"
+    ),
+    "R26": Row(
+        "1,000,000 x 1,000 float32, 2 trees of depth 8: not slower than scikit-learn, the data + 1.25 GiB",
+        "N",
+        "48.1 s, 4.0 GiB",
+    ),
+    "R27": Row("100,000 labels: 7 times faster and under 1 GiB; 20,000 sparse rows under 4 GiB", "N", "34 s, 3.4 GiB"),
+    "R28": Row(
+        "75,000 sparse features, 20,000 rows, 10 trees: 2 times faster, never densified", "P", "15.3 s, 0.26 GiB"
+    ),
+    "R30": Row("a fresh install adds few packages, extras are optional, the wheel is under 10 MB", "P", "-"),
+}
+
+
+def summary(figures: dict[str, list[tuple[str, str]]]) -> list[tuple[str, str, str]]:
+    """Per row: its number, "holds" or "FAILS" or "not run", and the figures."""
+    lines = []
+    for number in ROWS:
+        measured = figures.get(number, [])
+        state = "not run" if not measured else "holds" if all(o == "passed" for o, _ in measured) else "FAILS"
+        lines.append((number, state, "; ".join(dict.fromkeys(figure for _, figure in measured))))
+    return lines
+
+
+def markdown(figures: dict[str, list[tuple[str, str]]]) -> str:
+    """The table of the documentation."""
+    try:
+        release = version("ramify")
+    except PackageNotFoundError:
+        release = "checkout"
+    lines = [
+        "# Reliability",
+        "",
+        "What Ramify promises, and what the last run of all checks measured. The table is written by that run",
+        "(`.ci/run --full`), not by hand. Gate P runs with every change, gate N are the long checks. The figures to beat",
+        "were measured on released versions of the peers; `benchmarks/bench_trust.py` measures them again.",
+        "",
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} with Ramify {release}, Python {platform.python_version()}, "
+        f"{platform.system()} {platform.machine()}.",
+        "",
+        "| # | promise | gate | figure to beat | state | measured |",
+        "|---|---|---|---|---|---|",
+    ]
+    for number, state, measured in summary(figures):
+        row = ROWS[number]
+        lines.append(f"| {number} | {row.promise} | {row.gate} | {row.to_beat} | {state} | {measured or '-'} |")
+    return "\n".join([*lines, ""])
