@@ -1,5 +1,18 @@
 """Results as matplotlib figures: vector, colour-blind safe, ready for a paper."""
 
+from ramify.plots.chains import (
+    global_importance_bars,
+    importance_densities,
+    importance_heatmap,
+    label_counts,
+    label_densities,
+    label_predictions,
+    measures_by_method,
+    order_losses,
+    r2_histogram,
+    roc_curves,
+    screening_curves,
+)
 from ramify.plots.comparison import critical_difference
 from ramify.plots.curves import addition_curves, agreement, p_values, shared_features
 from ramify.plots.rankings import hierarchy_icicle, label_heatmap, ranking_bars
@@ -8,9 +21,20 @@ __all__ = [
     "addition_curves",
     "agreement",
     "critical_difference",
+    "global_importance_bars",
     "hierarchy_icicle",
+    "importance_densities",
+    "importance_heatmap",
+    "label_counts",
+    "label_densities",
     "label_heatmap",
+    "label_predictions",
+    "measures_by_method",
+    "order_losses",
     "p_values",
+    "r2_histogram",
     "ranking_bars",
+    "roc_curves",
+    "screening_curves",
     "shared_features",
 ]
