@@ -5,4 +5,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Kernels of Ramify. They take arrays, integers and seeds; checking is done in Python.";
   bind_arff(m);
   bind_random(m);
+  bind_tables(m);
+  bind_forests(m);
+  bind_importances(m);
 }

@@ -7,22 +7,24 @@
 #include <utility>
 #include <vector>
 
+#include "ramify/parallel.hpp"
+
 namespace ramify {
 
 /// One feature. Codes 0 .. n_codes - 1 follow the order of the values (numeric) or are the
 /// categories (nominal); the code n_codes says "missing".
 struct Column {
   bool nominal = false;
-  bool sparse = false;         ///< only the rows in `entry_rows` are stored, all others hold `default_code`
+  bool sparse = false;  ///< only the rows in `entry_rows` are stored, all others hold `default_code`
   bool has_missing = false;
-  int width = 1;               ///< bytes per code: 1, 2 or 4
+  int width = 1;  ///< bytes per code: 1, 2 or 4
   std::int64_t n_rows = 0;
   std::int32_t n_codes = 0;
-  std::int32_t default_code = -1;           ///< held by at least half of the rows (always by a sparse column's zeros), or -1
-  std::vector<std::uint8_t> codes;          ///< width bytes per row, or per entry when sparse
-  std::vector<std::uint32_t> entry_rows;    ///< sparse only: ascending
-  std::vector<double> lower;                ///< numeric only: smallest value of each code
-  std::vector<double> upper;                ///< numeric only: largest value of each code
+  std::int32_t default_code = -1;   ///< held by at least half of the rows (always by a sparse column's zeros), or -1
+  std::vector<std::uint8_t> codes;  ///< width bytes per row, or per entry when sparse
+  std::vector<std::uint32_t> entry_rows;  ///< sparse only: ascending
+  std::vector<double> lower;              ///< numeric only: smallest value of each code
+  std::vector<double> upper;              ///< numeric only: largest value of each code
 
   std::int64_t n_entries() const { return static_cast<std::int64_t>(codes.size()) / width; }
 
@@ -38,6 +40,7 @@ struct Column {
 
   /// A value that every split treats as it treats the row's own; NaN when missing.
   double value(std::int64_t row) const;
+  double value_of(std::int32_t code) const;
 
   /// Where to cut between two codes that are neighbours in a node: the midpoint, or the lower
   /// value where the midpoint is not below the upper one.
@@ -46,7 +49,7 @@ struct Column {
 
 /// The entries of mode-heavy columns by row, so that small nodes cost by their non-zeros.
 struct RowEntries {
-  std::vector<std::int64_t> offsets;       ///< n_rows + 1
+  std::vector<std::int64_t> offsets;  ///< n_rows + 1
   std::vector<std::uint32_t> features;
   std::vector<std::int32_t> codes;
 };
@@ -72,7 +75,9 @@ class FeatureTable {
   /// Row-wise entries, or null when no column is mostly one value. Features for which
   /// `by_row(f)` holds are found there; the others must be looked at one by one.
   const RowEntries* row_entries() const { return row_entries_.get(); }
-  bool by_row(std::int64_t feature) const { return feature < static_cast<std::int64_t>(by_row_.size()) && by_row_[static_cast<std::size_t>(feature)]; }
+  bool by_row(std::int64_t feature) const {
+    return feature < static_cast<std::int64_t>(by_row_.size()) && by_row_[static_cast<std::size_t>(feature)];
+  }
   const std::vector<std::uint32_t>& column_wise() const { return column_wise_; }
 
   /// Bytes held by codes, values and entries.
@@ -87,7 +92,7 @@ class FeatureTable {
   std::vector<std::shared_ptr<const Column>> columns_;
   std::shared_ptr<const RowEntries> row_entries_;
   std::vector<char> by_row_;
-  std::vector<std::uint32_t> column_wise_;   ///< features that are not by_row
+  std::vector<std::uint32_t> column_wise_;  ///< features that are not by_row
 };
 
 /// A dense matrix of any layout; strides count elements.
@@ -96,7 +101,9 @@ struct MatrixView {
   const Number* data;
   std::int64_t n_rows, n_columns, row_stride, column_stride;
 
-  Number operator()(std::int64_t row, std::int64_t column) const { return data[row * row_stride + column * column_stride]; }
+  Number operator()(std::int64_t row, std::int64_t column) const {
+    return data[row * row_stride + column * column_stride];
+  }
 };
 
 /// A compressed sparse matrix: columns of a CSC or rows of a CSR matrix; indices ascending.
@@ -105,8 +112,8 @@ struct CompressedView {
   const Number* data;
   const Index* indices;
   const Index* offsets;
-  std::int64_t n_slices;   ///< columns of a CSC, rows of a CSR
-  std::int64_t length;     ///< rows of a CSC, columns of a CSR
+  std::int64_t n_slices;  ///< columns of a CSC, rows of a CSR
+  std::int64_t length;    ///< rows of a CSC, columns of a CSR
 };
 
 /// Largest number of categories of a nominal feature.
@@ -116,10 +123,12 @@ constexpr std::int32_t max_categories = 4096;
 /// categories (codes 0 .. k - 1 in the cells). NaN is missing. `max_bins` > 0 bins numeric features
 /// with more distinct values by quantiles; 0 keeps every distinct value.
 template <class Number>
-FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n_categories, std::int32_t max_bins, int n_threads);
+FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n_categories, std::int32_t max_bins,
+                        int n_threads, const Poll& poll);
 
 /// Code the columns of a CSC matrix; absent cells are zeros and stay absent.
 template <class Number, class Index>
-FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std::int32_t>& n_categories, std::int32_t max_bins, int n_threads);
+FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std::int32_t>& n_categories,
+                         std::int32_t max_bins, int n_threads, const Poll& poll);
 
 }  // namespace ramify

@@ -1,0 +1,80 @@
+// Arrays in and out, and what a long call does between two looks at the kernel.
+#pragma once
+
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "ramify/parallel.hpp"
+
+template <class T>
+using InArray = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using InMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using OutArray = nb::ndarray<nb::numpy, T>;
+
+/// Hand a vector's memory to numpy.
+template <class T>
+OutArray<T> to_numpy(std::vector<T>&& values) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return OutArray<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <class T>
+OutArray<T> to_numpy(std::vector<T>&& values, std::size_t n_rows, std::size_t n_columns) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return OutArray<T>(owned->data(), {n_rows, n_columns}, owner);
+}
+
+/// Between two looks: signals, then progress. An exception of either stops the kernel and reaches the caller.
+class Patience {
+ public:
+  explicit Patience(std::optional<nb::callable> progress = std::nullopt) : progress_(std::move(progress)) {}
+
+  ramify::Poll poll() {
+    return [this](std::int64_t n_done) {
+      nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) return remember();
+      if (!progress_) return true;
+      try {
+        (*progress_)(n_done);
+      } catch (nb::python_error& error) {
+        error.restore();
+        return remember();
+      }
+      return true;
+    };
+  }
+
+  /// Run the kernel without the GIL.
+  template <class Kernel>
+  auto run(Kernel kernel) {
+    try {
+      nb::gil_scoped_release release;
+      return kernel(poll());
+    } catch (const ramify::Cancelled&) {
+      if (!type_.is_valid()) throw;
+    }
+    PyErr_Restore(type_.release().ptr(), value_.release().ptr(), trace_.release().ptr());
+    throw nb::python_error();
+  }
+
+ private:
+  bool remember() {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    type_ = nb::steal(type);
+    value_ = nb::steal(value);
+    trace_ = nb::steal(trace);
+    return false;
+  }
+
+  std::optional<nb::callable> progress_;
+  nb::object type_, value_, trace_;
+};

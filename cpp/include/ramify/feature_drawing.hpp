@@ -1,0 +1,50 @@
+/// Random features for a node, without those that are constant in it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "ramify/feature_table.hpp"
+#include "ramify/node_entries.hpp"
+#include "ramify/random.hpp"
+
+namespace ramify {
+
+/// Draws non-constant features of a node one by one, uniformly without replacement.
+///
+/// Features found constant are constant in the whole subtree: they move to the front of the list, and a node inherits
+/// how many of them its parent knew. In nodes with few entries, mode-heavy columns are found by the rows' entries
+/// instead, so that a node never looks at columns that hold nothing for it.
+class FeatureDrawing {
+ public:
+  explicit FeatureDrawing(const FeatureTable& table);
+
+  void begin_tree();
+  void begin_node(const NodeSlice& node, std::int64_t n_constant);
+
+  /// Fill `entries` with the next feature of the node; false when none is left.
+  bool draw(Random& random, NodeEntries& entries);
+  std::int64_t feature() const { return feature_; }
+  std::int64_t n_constant() const { return n_constant_; }
+
+ private:
+  bool worth_by_row() const;
+  void list_by_row();
+  bool draw_by_column(Random& random, NodeEntries& entries);
+  bool draw_by_row(Random& random, NodeEntries& entries);
+
+  const FeatureTable& table_;
+  NodeSlice node_{};
+  std::vector<std::uint32_t> features_;  ///< known constants, then drawn, then the rest
+  std::int64_t n_constant_ = 0, next_ = 0, feature_ = -1;
+
+  // nodes with few entries
+  bool by_row_ = false;
+  std::vector<std::uint32_t> candidates_;
+  std::vector<std::uint32_t> n_entries_, first_entry_;  ///< by feature; n_entries_ is 0 outside a node
+  std::vector<std::uint32_t> touched_;
+  std::vector<std::uint64_t> entry_keys_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,123 @@
+/// Sparse label sets as a target of the grower: a row that changes sides costs its own labels only.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ramify/forest.hpp"
+#include "ramify/nominal.hpp"
+
+namespace ramify {
+
+/// The labels of a node's rows, renumbered 0 .. K - 1. Labels that all rows share are left out, labels that only one
+/// row has are summed into `own`, and labels that the same rows have are one.
+struct LocalLabels {
+  std::int64_t n_rows = 0;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int32_t> labels;
+  std::vector<double> weights;  ///< per local label
+  std::vector<double> own;      ///< per row: total weight of the labels that only this row has
+};
+
+/// The impurity sum w p (1 - p) of label sets.
+///
+/// A Target serves one thread. The grower calls begin_tree, then per node begin_node, and per feature
+/// clear / add / score: `add` moves a local row to the accumulated side, `score` compares that side with the rest
+/// (larger is better). With w the label weights, c the counts on the accumulated side and C those of the node,
+/// B = sum w c^2 and D = sum w c C give sum w (C - c)^2 = B(node) - 2 D + B without touching the rest.
+class LabelTarget {
+ public:
+  explicit LabelTarget(const LabelRows& data);
+
+  /// No node of an earlier tree is remembered.
+  void begin_tree() { n_levels_ = 0; }
+
+  /// Look at a node. `slots` says where each row stands in the ancestor `level` the node was cut from (-1: none yet);
+  /// returns the level its children are cut from, and rewrites `slots` if that is the node itself.
+  int begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights, int level);
+
+  bool pure() const { return pure_; }
+
+  /// Weight times impurity of the node, less that of both sides of a split with this score.
+  double decrease(double score) const { return score - node_square_ / node_weight_; }
+
+  void clear();
+  void add(std::uint32_t row);
+  double score() const { return score_of(square_, product_, weight_); }
+
+  /// Declare the rows whose value is missing; call before clear. Afterwards add_tracking keeps what
+  /// score_with_missing, the score of accumulated and missing rows against the rest, needs.
+  void set_missing(const std::vector<std::uint32_t>& rows);
+  void add_tracking_missing(std::uint32_t row);
+  double score_with_missing() const {
+    return score_of(square_ + 2 * cross_ + missing_square_, product_ + missing_product_, weight_ + missing_weight_);
+  }
+
+  /// Label sums per category; `keys` are sorted by category.
+  void category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums);
+
+  void write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double total, Tree& tree);
+
+ private:
+  double score_of(double square, double product, double weight) const {
+    return square / weight + (node_square_ - 2 * product + square) / (node_weight_ - weight);
+  }
+  void count_labels(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots, bool hash);
+  void merge_equal_labels();
+  void renumber(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots, bool merge,
+                LocalLabels& to);
+
+  const LabelRows data_;
+  std::vector<LocalLabels> levels_;
+  int n_levels_ = 0;
+  const LocalLabels* node_ = nullptr;
+
+  // per label of the ancestor (or of the data)
+  std::vector<double> count_;
+  std::vector<std::uint32_t> n_rows_with_;
+  std::vector<std::uint64_t> row_hash_;
+  std::vector<std::int32_t> new_label_;
+  std::vector<std::int32_t> touched_;
+
+  // the node
+  std::int64_t n_ = 0;
+  const double* m_ = nullptr;  ///< weight per local row
+  std::vector<double> node_count_, self_, with_node_;
+  double node_weight_ = 0, node_square_ = 0;
+  bool pure_ = false;
+
+  // the accumulated side: u = w c
+  std::vector<double> u_;
+  double square_ = 0, product_ = 0, weight_ = 0;
+
+  // missing rows: v = w c
+  std::vector<double> v_;
+  double missing_square_ = 0, missing_product_ = 0, missing_weight_ = 0, cross_ = 0;
+
+  std::vector<std::int32_t> all_have_, some_have_;
+};
+
+inline void LabelTarget::add(std::uint32_t row) {
+  const std::int32_t* label = node_->labels.data() + node_->offsets[row];
+  const std::int32_t* const end = node_->labels.data() + node_->offsets[row + 1];
+  const double m = m_[row];
+  const double* const w = node_->weights.data();
+  double* const u = u_.data();
+  double s = 0;
+  for (; label != end; ++label) {
+    s += u[*label];
+    u[*label] += m * w[*label];
+  }
+  square_ += 2 * m * s + self_[row];
+  product_ += with_node_[row];
+  weight_ += m;
+}
+
+inline void LabelTarget::add_tracking_missing(std::uint32_t row) {
+  double e = 0;
+  for (std::int64_t p = node_->offsets[row]; p < node_->offsets[row + 1]; ++p) e += v_[node_->labels[p]];
+  cross_ += m_[row] * e;
+  add(row);
+}
+
+}  // namespace ramify

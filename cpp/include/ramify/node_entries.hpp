@@ -1,0 +1,53 @@
+/// The values of one feature in one node, as the splitters read them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ramify/feature_table.hpp"
+
+namespace ramify {
+
+/// The rows of a node: a slice of the tree's row order.
+struct NodeSlice {
+  const std::uint32_t* rows;  ///< row of the table per local row
+  std::int64_t n = 0;
+  const std::uint32_t* positions;  ///< by row of the table: place in the tree's row order (only with sparse columns)
+  std::uint32_t start = 0;         ///< place of local row 0
+};
+
+/// One feature of the node. A local row is either listed with its code, or missing, or holds the default.
+struct NodeEntries {
+  std::vector<std::uint64_t> keys;     ///< code << 32 | local row, in no order until sorted
+  std::vector<std::uint32_t> missing;  ///< local rows
+  std::int64_t n_default = 0;
+  std::int32_t default_code = -1;
+  std::int32_t min_code = 0, max_code = 0;  ///< over listed rows and the default
+
+  static std::int32_t code_of(std::uint64_t key) { return static_cast<std::int32_t>(key >> 32); }
+  static std::uint32_t row_of(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
+
+  /// Does every row hold the same (or no) value?
+  bool constant() const {
+    if (keys.empty() && n_default == 0) return true;
+    return min_code == max_code && missing.empty();
+  }
+
+  /// Complete the summary after `keys` and `missing` were filled for a node of n rows.
+  void summarise(std::int64_t n, std::int32_t default_code_of_column);
+
+  /// List the rows that hold the default, too (the keys stay unsorted).
+  void list_default(std::int64_t n, std::vector<char>& listed);
+
+  /// Order the keys by (code, local row).
+  void sort();
+
+ private:
+  std::vector<std::uint64_t> spare_;
+  std::vector<std::uint32_t> counts_;
+};
+
+/// Read one column for the rows of a node.
+void gather(const Column& column, const NodeSlice& node, NodeEntries& entries);
+
+}  // namespace ramify

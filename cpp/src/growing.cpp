@@ -1,0 +1,18 @@
+#include "ramify/forest.hpp"
+#include "ramify/grower.hpp"
+#include "ramify/label_target.hpp"
+#include "ramify/number_target.hpp"
+
+namespace ramify {
+
+Forest grow_labels(const FeatureTable& table, const LabelRows& target, const Examples& examples,
+                   const GrowParams& params, const Poll& poll) {
+  return grow_forest<LabelTarget>(table, target, Outcome::labels, target.n_labels, examples, params, poll);
+}
+
+Forest grow_numbers(const FeatureTable& table, const NumberRows& target, const Examples& examples,
+                    const GrowParams& params, const Poll& poll) {
+  return grow_forest<NumberTarget>(table, target, Outcome::numbers, target.n_targets, examples, params, poll);
+}
+
+}  // namespace ramify
