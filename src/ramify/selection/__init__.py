@@ -1,7 +1,9 @@
 """Feature selection: the top of a ranking, and selection along a feature hierarchy."""
 
+from ramify.selection.binary_features import column_hierarchy, presence
 from ramify.selection.cfs import CFSSelector
 from ramify.selection.eager import HierarchicalSelector
+from ramify.selection.evaluation import SelectionResult, cross_validated_selection
 from ramify.selection.lazy import LazySelector, selection_ranking
 from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
 from ramify.selection.relevance import (
@@ -21,11 +23,15 @@ __all__ = [
     "LazyNaiveBayes",
     "LazyNeighbors",
     "LazySelector",
+    "SelectionResult",
+    "column_hierarchy",
     "conditional_probabilities",
+    "cross_validated_selection",
     "gain_ratio",
     "information_gain",
     "lazy_r",
     "lift",
+    "presence",
     "r_relevance",
     "selection_ranking",
 ]

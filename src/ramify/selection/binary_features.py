@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ramify.datasets import Dataset
 from ramify.hierarchy import Hierarchy
-from ramify.selection.feature_graph import FeatureGraph, pattern
+from ramify.selection.feature_graph import FeatureGraph, feature_graph, pattern
 from ramify.selection.relevance import check_binary
+
+_PRESENT = frozenset({"1", "true", "yes", "y", "t"})
+_ABSENT = frozenset({"0", "false", "no", "n", "f"})
 
 
 def read_features(
@@ -74,3 +79,39 @@ def close_features(X: sparse.csr_array, ancestors: sparse.csr_array) -> sparse.c
     """Make every ancestor of a present feature present."""
     present = X.astype(np.int32)
     return pattern(present + present @ ancestors.astype(np.int32))
+
+
+def presence(data: Dataset) -> sparse.csr_array:
+    """Features of a data set as 0/1, whatever its nominal columns call present and absent.
+
+    Parameters
+    ----------
+    data : Dataset
+        Numeric 0/1 columns, or nominal ones of the values 0/1, false/true or no/yes in any order.
+    """
+    X = sparse.csr_array(data.X, dtype=np.float64, copy=True)
+    flipped = np.zeros(data.n_features, dtype=bool)
+    for column, values in enumerate(data.categories):
+        if values is None:
+            continue
+        words = [str(value).strip().lower() for value in values]
+        if len(words) > 2 or not set(words) <= _PRESENT | _ABSENT:
+            raise ValueError(
+                f"Feature {data.feature_names[column]!r} takes the values {', '.join(map(str, values[:5]))}; features "
+                "that form a hierarchy must be binary, 0 (absent) or 1 (present)."
+            )
+        flipped[column] = words[0] in _PRESENT
+    if flipped.any():
+        ones = sparse.csr_array(np.tile(flipped.astype(np.float64), (data.n_samples, 1)))
+        X = abs(ones - X)
+    return pattern(check_binary(X))
+
+
+def column_hierarchy(hierarchy: Hierarchy, names: Sequence[str]) -> Hierarchy:
+    """The hierarchy of the columns `names`, in their order; columns it does not hold stand alone.
+
+    Estimators match an array's columns to `hierarchy.names` by position, and this is the hierarchy to give them.
+    """
+    graph = feature_graph(hierarchy, names)
+    parents = sparse.coo_array(graph.parents)
+    return Hierarchy(graph.names, np.column_stack([parents.col, parents.row]))

@@ -151,7 +151,7 @@ class LazySelector(BaseEstimator):
 
     def selection_mask(self, X: Any) -> sparse.csr_array:
         """Which features are selected for which row, as a boolean CSR of the shape of `X`."""
-        return sparse.vstack(list(self.selection_blocks(self._read(X))), format="csr")
+        return sparse.vstack(list(self.selection_blocks(self.read_rows(X))), format="csr")
 
     def selection_blocks(self, X: sparse.csr_array) -> Iterator[sparse.csr_array]:
         """`selection_mask` of checked rows in blocks, so that wide masks need not be held at once."""
@@ -181,12 +181,13 @@ class LazySelector(BaseEstimator):
         """
         if not sparse.issparse(row) and np.ndim(row) == 1:
             row = row.to_frame().T if isinstance(row, pd.Series) else np.asarray(row)[None, :]
-        X = self._read(row)
+        X = self.read_rows(row)
         if X.shape[0] != 1:
             raise ValueError(f"explain takes one row. Got {X.shape[0]}.")
         return explanation(self, X)
 
-    def _read(self, X: Any) -> sparse.csr_array:
+    def read_rows(self, X: Any) -> sparse.csr_array:
+        """Rows checked against the training columns, as a boolean CSR, closed if `close` asks for it."""
         check_is_fitted(self)
         values, _ = read_features(self, X, self.feature_hierarchy, reset=False)
         return self.close_rows(values)
