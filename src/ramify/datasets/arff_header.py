@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +14,9 @@ Kind = Literal["number", "nominal", "string", "date", "hierarchical", "ranking"]
 _KINDS: dict[str, Kind] = {"numeric": "number", "real": "number", "integer": "number", "string": "string"}
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _BLANKS = " \t\r\v\f"
+_BLANK_RUN = re.compile(r"[ \t\r\v\f]*")
+_WORD = re.compile(r"[^ \t\r\v\f]*")
+_TYPE_WORD = re.compile(r"[^ \t\r\v\f{%]*")
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def read_header(path: PathLike, encoding: str) -> tuple[Header, Iterator[bytes]]
             continue
         line = _Line(path, number, decoded(path, raw, encoding, first_line=number))
         line.skip_blanks()
-        keyword = line.word().lower()
+        keyword = line.word(_WORD).lower()
         if keyword == "@data":
             if not attributes:
                 line.fail("there is no @attribute line before @data", "Declare the columns first.")
@@ -106,17 +110,17 @@ class _Line:
         raise FileError(self.path, fault, line=self.number, column=at + 1, advice=advice)
 
     def skip_blanks(self) -> None:
-        while self.position < len(self.text) and self.text[self.position] in _BLANKS:
-            self.position += 1
+        run = _BLANK_RUN.match(self.text, self.position)
+        self.position = run.end() if run else self.position
 
     def at_end(self) -> bool:
         return self.position >= len(self.text)
 
-    def word(self, stops: str = "") -> str:
-        """What stands up to the next blank or one of `stops`."""
+    def word(self, pattern: re.Pattern[str]) -> str:
+        """The run of characters of a kind that stands here."""
         start = self.position
-        while not self.at_end() and self.text[self.position] not in _BLANKS and self.text[self.position] not in stops:
-            self.position += 1
+        run = pattern.match(self.text, start)
+        self.position = run.end() if run else start
         return self.text[start : self.position]
 
     def quoted(self) -> str:
@@ -151,7 +155,7 @@ def _attribute(line: _Line, domains: dict[str, tuple[str, ...]]) -> Attribute:
         line.fail("@attribute has no name", "Write @attribute NAME TYPE.")
     start = line.position
     is_quoted = line.text[start] in "'\""
-    name = line.quoted() if is_quoted else line.word()
+    name = line.quoted() if is_quoted else line.word(_WORD)
     if not name:
         line.fail("the attribute's name is empty", "Give it a name.", start)
     if "\x00" in name:
@@ -169,7 +173,7 @@ def _kind(line: _Line, name: str, domains: dict[str, tuple[str, ...]]) -> tuple[
     start = line.position
     if line.text[start] == "{":
         return "nominal", _domain(line, domains)
-    word = line.word(stops="{%").lower()
+    word = line.word(_TYPE_WORD).lower()
     line.skip_blanks()
     if word == "hierarchical":
         return "hierarchical", _hierarchy_entries(line, name)

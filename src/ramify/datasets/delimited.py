@@ -52,11 +52,16 @@ def separator_of(path: PathLike) -> str:
 
 
 def read_records(
-    path: PathLike, *, separator: str | None = None, encoding: str = "utf-8", comment: str | None = None
+    path: PathLike, *, separator: str | None = None, encoding: str = "utf-8", quotes: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows of cells with the line each ends on. Blank lines are skipped, quotes must be closed."""
     text = read_text(path, encoding)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator or separator_of(path), strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=separator or separator_of(path),
+        quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+        strict=True,
+    )
     while True:
         try:
             record = next(reader)
@@ -70,8 +75,6 @@ def read_records(
                 advice='Put cells with separators between quotes "..." and write a quote inside as "".',
             ) from None
         if not record or (len(record) == 1 and not record[0].strip()):
-            continue
-        if comment is not None and record[0].startswith(comment):
             continue
         yield reader.line_num, record
 

@@ -21,8 +21,10 @@ def read_edges(
     layout: Layout = "auto",
     relations: Collection[str] | None = ("is_a",),
     names: Iterable[str] = (),
+    repeated: Literal["merge", "last"] = "merge",
     on_cycle: Literal["raise", "drop"] = "raise",
     separator: str | None = None,
+    quotes: bool = True,
     encoding: str = "utf-8",
 ) -> Hierarchy:
     r"""Read a hierarchy from a file of edges.
@@ -38,17 +40,21 @@ def read_edges(
         Which edges to take where the file has a column `relation`; None takes all.
     names : iterable of str
         Names that may hold the separator (feature names, for instance), so that an unquoted one is not cut in two.
+    repeated : {"merge", "last"}, default="merge"
+        Parents of a node that begins several lines: those of all lines, or of the last.
     on_cycle : {"raise", "drop"}, default="raise"
         Refuse cycles and print one, or drop the edges that close cycles with a warning that counts them.
     separator : str, optional
         What separates names; a tab if the first line has one, else a comma.
+    quotes : bool, default=True
+        Whether `"` around a name protects separators inside; False takes quotes as characters of the name.
     encoding : str, default="utf-8"
         Encoding of the text.
 
     Returns
     -------
     Hierarchy
-        Lines of the same node are merged. Files that list all ancestors give all of them as parents: take
+        Files that list all ancestors give all of them as parents: take
         `.reduction()` where direct parents are meant, and `.subset(feature_names)` to keep the features of a data set.
 
     Examples
@@ -62,11 +68,12 @@ def read_edges(
     ('Capital',)
     """
     check_option("read_edges", "layout", layout, _LAYOUTS)
+    check_option("read_edges", "repeated", repeated, ("merge", "last"))
     path = file_paths(file)[0]
     if separator is None:
         first_line = read_text(path, encoding)[:4096].partition("\n")[0]
         separator = "\t" if "\t" in first_line else ","
-    records = list(read_records(path, separator=separator, encoding=encoding))
+    records = list(read_records(path, separator=separator, encoding=encoding, quotes=quotes))
     if not records:
         raise FileError(path, "the file is empty", line=1, advice="Write one edge or one node per line.")
     header = [cell.strip().lower() for cell in records[0][1]]
@@ -77,7 +84,7 @@ def read_edges(
             layout = _layout(path, records)
         whole = _names_with(separator, names)
         rows = [(line, _cells(cells, whole, separator)) for line, cells in records]
-        edges, nodes = _from_pairs(path, rows) if layout == "parent,child" else _from_parents(path, rows)
+        edges, nodes = _from_pairs(path, rows) if layout == "parent,child" else _from_parents(path, rows, repeated)
     try:
         return Hierarchy.from_edges(edges, nodes=nodes, on_cycle=on_cycle)
     except ValueError as error:
@@ -157,15 +164,17 @@ def _from_pairs(path: PathLike, rows: list[tuple[int, list[str]]]) -> tuple[list
     return edges, []
 
 
-def _from_parents(path: PathLike, rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[str, str]], list[str]]:
-    nodes: list[str] = []
-    edges: list[tuple[str, str]] = []
+def _from_parents(
+    path: PathLike, rows: list[tuple[int, list[str]]], repeated: str
+) -> tuple[list[tuple[str, str]], list[str]]:
+    parents: dict[str, list[str]] = {}
     for line, names in rows:
         if not names:
             raise FileError(path, "the line names no node", line=line, advice="Remove it.")
-        nodes.append(names[0])
-        edges.extend((parent, names[0]) for parent in names[1:])
-    return edges, nodes
+        if repeated == "last":
+            parents[names[0]] = []
+        parents.setdefault(names[0], []).extend(names[1:])
+    return [(parent, node) for node, above in parents.items() for parent in above], list(parents)
 
 
 def _edge(path: PathLike, line: int, parent: str, child: str) -> tuple[str, str]:

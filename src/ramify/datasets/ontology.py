@@ -11,6 +11,8 @@ from ramify.datasets.files import FileError, PathLike, file_paths, read_text, sh
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 
+_TAGS = frozenset({"id", "is_a", "relationship", "alt_id", "replaced_by", "is_obsolete", "namespace", "name"})
+
 
 @dataclass(frozen=True)
 class Term:
@@ -150,7 +152,7 @@ def read_ontology(file: PathLike) -> Ontology:
         if not colon:
             raise FileError(path, f"{shown(line)} has no tag", line=number, column=1, advice="Write tag: value.")
         has_header = has_header or not stanza
-        if stanza != "Term":
+        if stanza != "Term" or tag not in _TAGS:
             continue
         value = _value(value)
         if tag == "id":
@@ -159,13 +161,8 @@ def read_ontology(file: PathLike) -> Ontology:
                 raise FileError(path, fault, line=number, column=1, advice="Give every term one id of its own.")
             term = terms[value] = Term(value, stanza_line)
         elif term is None:
-            raise FileError(
-                path,
-                f"the tag {shown(tag)} stands before the term's id",
-                line=number,
-                column=1,
-                advice="Put id: first.",
-            )
+            fault = f"the tag {shown(tag)} stands before the term's id"
+            raise FileError(path, fault, line=number, column=1, advice="Put id: first.")
         else:
             _add_tag(path, term, tag, value, number)
     _check_named(path, stanza, stanza_line, term)

@@ -214,17 +214,17 @@ def _from_rank_columns(
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     names = table.names[-n_ranks:]
     ranks = np.full((table.n_rows, n_ranks), np.nan)
-    for k in range(n_ranks):
-        for row, cell in enumerate(table.columns[len(table.names) - n_ranks + k]):
-            if cell is None:
-                continue
-            if not is_plain_number(cell) or not 1 <= float(cell) <= n_ranks:
+    for k, name in enumerate(names):
+        cells = table.columns[len(table.names) - n_ranks + k]
+        rank_of = {cell: float(cell) if is_plain_number(cell) else np.nan for cell in set(cells) if cell is not None}
+        for row, cell in enumerate(cells):
+            if cell is not None and not 1 <= rank_of[cell] <= n_ranks:
                 raise table.error(
                     row,
-                    f"{shown(cell)} is no rank of {n_ranks} labels (column {shown(names[k])})",
+                    f"{shown(cell)} is no rank of {n_ranks} labels (column {shown(name)})",
                     f"Ranks run from 1 (best) to {n_ranks}; leave the cell empty where a label is unranked.",
                 )
-            ranks[row, k] = float(cell)
+        ranks[:, k] = [np.nan if cell is None else rank_of[cell] for cell in cells]
     _check_best(table, ranks)
     if label_names is None:
         return ranks, tuple(names)
