@@ -1,7 +1,12 @@
 // Feature scores of forests.
 #include "ramify/importances.hpp"
 
+#include <nanobind/stl/string.h>
+
+#include <string>
+
 #include "forests.hpp"
+#include "ramify/permutation.hpp"
 
 using namespace ramify;
 
@@ -28,6 +33,59 @@ nb::tuple bind_genie3_oob(const Forest& forest, const HeldRows& rows, const InAr
       [&](const Poll& poll) { return genie3_oob(forest, *rows.rows, labels, examples, n_threads, poll); }));
 }
 
+std::vector<double> unit_weights(const Forest& forest) {
+  return std::vector<double>(static_cast<std::size_t>(forest.n_outputs), 1.0);
+}
+
+/// Label sets whose weights play no part.
+LabelRows unweighted(const InArray<std::int64_t>& indptr, const InArray<std::int32_t>& indices,
+                     const std::vector<double>& ones) {
+  const std::size_t shape[1] = {ones.size()};
+  return label_rows(indptr, indices, InArray<double>(ones.data(), 1, shape, nb::handle()));
+}
+
+OutArray<double> bind_permutation_labels(const Forest& forest, const FeatureTable& table,
+                                         const InArray<std::int64_t>& indptr, const InArray<std::int32_t>& indices,
+                                         const std::string& error, const OptionalRows& bag_rows,
+                                         const OptionalWeights& sample_weight, int n_threads,
+                                         std::optional<nb::callable> progress) {
+  if (error != "auprc" && error != "misclassification")
+    throw nb::value_error("error is 'auprc' or 'misclassification'.");
+  const std::vector<double> ones = unit_weights(forest);
+  const LabelRows labels = unweighted(indptr, indices, ones);
+  const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
+  const LabelError kind = error == "auprc" ? LabelError::auprc : LabelError::misclassification;
+  return to_numpy(Patience(std::move(progress)).run([&](const Poll& poll) {
+    return permutation_labels(forest, table, labels, kind, examples, n_threads, poll);
+  }));
+}
+
+nb::tuple bind_permutation_brier(const Forest& forest, const FeatureTable& table, const InArray<std::int64_t>& indptr,
+                                 const InArray<std::int32_t>& indices, const OptionalRows& bag_rows,
+                                 const OptionalWeights& sample_weight, int n_threads,
+                                 std::optional<nb::callable> progress) {
+  const std::vector<double> ones = unit_weights(forest);
+  const LabelRows labels = unweighted(indptr, indices, ones);
+  const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
+  return to_tuple(Patience(std::move(progress)).run([&](const Poll& poll) {
+    return permutation_brier(forest, table, labels, examples, n_threads, poll);
+  }));
+}
+
+OutArray<double> bind_permutation_numbers(
+    const Forest& forest, const FeatureTable& table,
+    const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& values,
+    const InArray<double>& target_weights, const OptionalRows& bag_rows, const OptionalWeights& sample_weight,
+    int n_threads, std::optional<nb::callable> progress) {
+  if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
+  const NumberRows numbers{values.data(), static_cast<std::int64_t>(values.shape(0)),
+                           static_cast<std::int64_t>(values.shape(1)), target_weights.data()};
+  const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
+  return to_numpy(Patience(std::move(progress)).run([&](const Poll& poll) {
+    return permutation_numbers(forest, table, numbers, examples, n_threads, poll);
+  }));
+}
+
 }  // namespace
 
 void bind_importances(nb::module_& m) {
@@ -38,4 +96,13 @@ void bind_importances(nb::module_& m) {
   m.def("genie3_oob", &bind_genie3_oob, "forest"_a, "rows"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
         nb::kw_only(), "output_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(),
         "sample_weight"_a.noconvert().none(), "n_threads"_a);
+  m.def("permutation_labels", &bind_permutation_labels, "forest"_a, "table"_a, "indptr"_a.noconvert(),
+        "indices"_a.noconvert(), nb::kw_only(), "error"_a, "bag_rows"_a.noconvert().none(),
+        "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none());
+  m.def("permutation_brier", &bind_permutation_brier, "forest"_a, "table"_a, "indptr"_a.noconvert(),
+        "indices"_a.noconvert(), nb::kw_only(), "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(),
+        "n_threads"_a, "progress"_a.none());
+  m.def("permutation_numbers", &bind_permutation_numbers, "forest"_a, "table"_a, "values"_a.noconvert(), nb::kw_only(),
+        "target_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(),
+        "n_threads"_a, "progress"_a.none());
 }
