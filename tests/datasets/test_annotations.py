@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.datasets import Dataset, annotated_dataset
+from ramify.datasets import Dataset, annotated_dataset, read_gaf
 
 ONTOLOGY = Hierarchy.from_edges(
     [("BP", "growth"), ("BP", "repair"), ("repair", "DNA repair"), ("growth", "regrowth"), ("repair", "regrowth")]
@@ -54,6 +54,21 @@ def test_unknown_terms_are_named_or_dropped():
     np.testing.assert_array_equal(kept.X.toarray(), annotated_dataset(PAIRS, ONTOLOGY, min_count=2).X.toarray())
 
 
+def test_a_gaf_file_and_an_ontology_become_a_data_set(tmp_path):
+    ontology = tmp_path / "go.obo"
+    term = "[Term]\nid: {}\nnamespace: biological_process\n{}\n"
+    ontology.write_text(term.format("GO:1", "") + term.format("GO:2", "is_a: GO:1\n"))
+    annotations = tmp_path / "genes.gaf"
+    line = "DB\t{0}\t{0}\t\t{1}\tPMID:1\tIDA\t\tP\t\t\tprotein\ttaxon:1\t20200101\tDB\t\t\n"
+    rows = [("g1", "GO:2"), ("g2", "GO:1"), ("g3", "GO:2"), ("g4", "GO:2")]
+    annotations.write_text("!gaf-version: 2.2\n" + "".join(line.format(*row) for row in rows))
+    classes = {"g1": "pro", "g2": "anti", "g3": "pro"}
+    data = annotated_dataset(read_gaf(annotations, ontology=ontology), classes=classes, min_count=2)
+    assert data.feature_names == ("GO:1", "GO:2")
+    assert data.ids.tolist() == ["g1", "g2", "g3"]
+    np.testing.assert_array_equal(data.X.toarray(), [[1, 1], [1, 0], [1, 1]])
+
+
 def test_bad_input_is_refused_in_words():
     with pytest.raises(ValueError, match="No term is left of 5 annotations of 4 rows; lower min_count"):
         annotated_dataset(PAIRS, ONTOLOGY, min_count=9)
@@ -61,5 +76,7 @@ def test_bad_input_is_refused_in_words():
         annotated_dataset(PAIRS, ONTOLOGY, min_count=0)
     with pytest.raises(ValueError, match="is not in the hierarchy"):
         annotated_dataset(PAIRS, ONTOLOGY, below="MF")
+    with pytest.raises(ValueError, match="come without an ontology"):
+        annotated_dataset(PAIRS)
     with pytest.raises(ValueError, match="names no rows"):
         annotated_dataset(Dataset(np.eye(2)), ONTOLOGY)

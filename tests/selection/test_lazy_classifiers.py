@@ -68,6 +68,13 @@ def test_empty_selections_predict_the_prior(random_problem):
     assert LazyNaiveBayes(selector).fit(X, y).predict(nothing).tolist() == ["no"]
 
 
+def test_no_column_at_all_predicts_the_prior():
+    y = np.array([0, 0, 0, 1])
+    nothing = np.zeros((4, 0))
+    np.testing.assert_allclose(LazyNaiveBayes().fit(nothing, y).predict_proba(nothing)[0], [4 / 6, 2 / 6])
+    np.testing.assert_allclose(LazyNeighbors().fit(nothing, y).predict_proba(nothing)[0], [3 / 4, 1 / 4])
+
+
 def test_probabilities_sum_to_one_for_sparse_rows(random_problem):
     hierarchy, X, y = random_problem(3)
     for classifier in (LazyNaiveBayes(LazySelector(hierarchy)), LazyNeighbors(LazySelector(hierarchy, method="mr"))):

@@ -17,7 +17,7 @@ _OWNER = "annotated_dataset"
 
 def annotated_dataset(
     annotations: Dataset | Iterable[tuple[str, str]],
-    ontology: Hierarchy,
+    ontology: Hierarchy | None = None,
     *,
     classes: Mapping[str, str] | None = None,
     below: str | None = None,
@@ -33,8 +33,8 @@ def annotated_dataset(
     ----------
     annotations : Dataset or iterable of (row, term)
         Direct annotations: pairs of identifiers, such as gene and Gene Ontology term, or the data set of a GAF file.
-    ontology : Hierarchy
-        The terms, as `read_obo` gives them.
+    ontology : Hierarchy, optional
+        The terms, as `read_obo` gives them; by default the feature hierarchy of a data set.
     classes : mapping of row to class, optional
         Class of each row; rows without one are left out. A data set's own target is taken where this is None.
     below : str, optional
@@ -66,6 +66,10 @@ def annotated_dataset(
     """
     check_integer(_OWNER, "min_count", min_count, low=1)
     check_option(_OWNER, "unknown", unknown, ("raise", "drop"))
+    if ontology is None:
+        ontology = annotations.feature_hierarchy if isinstance(annotations, Dataset) else None
+    if ontology is None:
+        raise ValueError("The annotations come without an ontology; pass one, as read_obo or read_edges gives it.")
     pairs = _pairs(annotations)
     kept = set(ontology.names) if below is None else set(ontology.descendants(below))
     pairs = [pair for pair in _known(pairs, ontology, unknown) if pair[1] in kept]

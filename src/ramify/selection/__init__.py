@@ -1,6 +1,7 @@
 """Feature selection: the top of a ranking, and selection along a feature hierarchy."""
 
 from ramify.selection.binary_features import column_hierarchy, presence
+from ramify.selection.by_name import make_selector, selecting_classifier
 from ramify.selection.cfs import CFSSelector
 from ramify.selection.eager import HierarchicalSelector
 from ramify.selection.evaluation import SelectionResult, cross_validated_selection
@@ -31,7 +32,9 @@ __all__ = [
     "information_gain",
     "lazy_r",
     "lift",
+    "make_selector",
     "presence",
     "r_relevance",
+    "selecting_classifier",
     "selection_ranking",
 ]

@@ -40,7 +40,9 @@ class _LazyClassifier(ClassifierMixin, BaseEstimator):
         return self._repaired(values), codes
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        return check_binary(validate_data(self, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric"))
+        # No column at all is an empty selection by an earlier step: it predicts the prior.
+        options = {"accept_sparse": ["csr", "csc"], "dtype": "numeric", "ensure_min_features": 0}
+        return check_binary(validate_data(self, X, reset=reset, **options))
 
     def _repaired(self, values: sparse.csr_array) -> sparse.csr_array:
         return values if self.selector_ is None else self.selector_.close_rows(values)
@@ -225,8 +227,8 @@ class LazyNeighbors(_LazyClassifier):
         near = (distance <= farthest[:, None]).astype(np.float64)
         votes = near @ self._memberships + 1.0 / n_train
         votes /= near.sum(axis=1, keepdims=True) + n_classes / n_train
-        if mask is not None:
-            votes[np.diff(mask.indptr) == 0] = self._memberships.mean(axis=0)
+        empty = slice(None) if values.shape[1] == 0 else [] if mask is None else np.diff(mask.indptr) == 0
+        votes[empty] = self._memberships.mean(axis=0)
         return votes
 
     def _distances(self, values: sparse.csr_array, mask: sparse.csr_array | None) -> np.ndarray:

@@ -284,7 +284,7 @@ class _TargetCounts:
 
 def check_binary(X: Any) -> Any:
     """`X` as an array or CSR of 0 and 1, or an error that names the first column that is not binary."""
-    X = check_array(X, accept_sparse=["csr", "csc"], dtype="numeric", ensure_min_samples=1)
+    X = check_array(X, accept_sparse=["csr", "csc"], dtype="numeric", ensure_min_features=0)
     values = X.data if sparse.issparse(X) else X
     wrong = (values != 0) & (values != 1)
     if not wrong.any():

@@ -1,0 +1,300 @@
+"""`ramify select`: choose features that form a hierarchy, per row or overall."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ramify.cli.options import output_options
+from ramify.cli.terminal import console, json_text, plain
+from ramify.cli.terminal import table as text_table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ramify.datasets import Dataset
+    from ramify.hierarchy import Hierarchy
+    from ramify.selection import SelectionResult
+
+LAZY = ("rpv", "hip", "mr", "hip-mr", "positive", "negative")
+METHODS = (*LAZY, "shsel", "gtd", "tsel", "cfs")
+MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM", "accuracy": "accuracy"}
+# A spreadsheet takes a cell that starts with one of these for a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+@click.command()
+@click.argument("data", nargs=-1, required=True, type=click.Path())
+@click.option("-t", "--target", multiple=True, help="Target column; several times for several labels.")
+@click.option(
+    "--feature-hierarchy",
+    "--hierarchy",
+    "feature_hierarchy",
+    type=click.Path(),
+    help="Order of the features: OBO, or edges (parent,child or child,parents).",
+)
+@click.option("--method", type=click.Choice(METHODS), default="rpv", show_default=True, help="How to select.")
+@click.option("--relevance", type=click.Choice(["lazy_r", "r", "ig"]), help="Measure [default: the published one].")
+@click.option("--classes", type=click.Path(), help="Table of row id and class, for annotation files (GAF).")
+@click.option("--min-count", default=3, show_default=True, help="Drop terms of annotation files that fewer rows have.")
+@click.option("--close", is_flag=True, help="Add missing ancestors to rows that break the hierarchy.")
+@click.option("--per-row", is_flag=True, help="List the features of every row, not the features overall.")
+@click.option("--explain", metavar="ROW", help="Show why each feature of a row (its id or number) stayed or went.")
+@click.option("--cv", default=10, show_default=True, help="Folds of the cross-validation; 0 for none.")
+@click.option("--classifier", type=click.Choice(["bayes", "neighbors"]), default="bayes", show_default=True)
+@click.option("--positive", help="The positive one of two classes [default: the last].")
+@click.option("--seed", default=0, show_default=True, type=int, help="Seed of the folds.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the selected features as CSV.")
+@output_options
+def select(
+    data: tuple[str, ...],
+    target: tuple[str, ...],
+    feature_hierarchy: str | None,
+    method: str,
+    relevance: str | None,
+    classes: str | None,
+    min_count: int,
+    close: bool,
+    per_row: bool,
+    explain: str | None,
+    cv: int,
+    classifier: Any,
+    positive: str | None,
+    seed: int,
+    output: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,  # noqa: ARG001
+) -> None:
+    r"""Select features that form a hierarchy, per row or overall.
+
+    DATA holds binary features and a class (or label sets), in any format that `ramify info` reads. rpv, hip, mr,
+    hip-mr, positive and negative select a subset for each row; shsel, gtd, tsel and cfs one subset for all.
+    Where the data has train and test parts, train is learnt from and rows of test are shown.
+
+    \b
+    Examples:
+      ramify select ageing.arff --hierarchy go.obo --method rpv -o selected.csv
+      ramify select ageing.arff --hierarchy go.edges.csv --method mr --per-row -o rows.csv
+      ramify select genes.gaf --hierarchy go.obo --classes longevity.csv --explain daf-2
+    """
+    from ramify.cli.inputs import term_titles
+    from ramify.selection import column_hierarchy, cross_validated_selection, make_selector, selecting_classifier
+
+    chosen, ontology = _read(data, target, feature_hierarchy, classes, min_count)
+    hierarchy = column_hierarchy(ontology, chosen.feature_names)
+    options: dict[str, Any] = {"relevance": relevance, "close": close}
+    train, shown = _parts(chosen)
+    selector = make_selector(method, hierarchy, **options).fit(train.X, train.y)
+    if explain is not None:
+        _print_explanation(selector, shown, explain, as_json)
+        return
+    titles = term_titles(feature_hierarchy)
+    lines = [_titled(line, titles) for line in _lines(selector, shown, per_row)]
+    result = None
+    if cv and chosen.target == "classes":
+        model = selecting_classifier(method, hierarchy, classifier=classifier, **options)
+        y = _class_names(chosen)
+        result = cross_validated_selection(
+            model, chosen.X, y, names=chosen.feature_names, n_splits=cv, random_state=seed
+        )
+    if output is not None:
+        _write(Path(output), lines)
+    summary = _summary(chosen, ontology, selector, method, result, positive)
+    if as_json:
+        click.echo(json_text({**summary, "selected": lines}))
+    elif not quiet:
+        _print(summary, lines, per_row)
+
+
+def _read(
+    data: tuple[str, ...], target: tuple[str, ...], feature_hierarchy: str | None, classes: str | None, min_count: int
+) -> tuple[Dataset, Hierarchy]:
+    """Binary features of the files with their target, and the order of the features."""
+    from dataclasses import replace
+
+    from ramify.cli.inputs import read_data, read_hierarchy
+    from ramify.datasets import annotated_dataset
+    from ramify.selection import presence
+
+    read = _read_annotations(data, feature_hierarchy) or read_data(list(data), target)
+    ontology = read.feature_hierarchy
+    if ontology is None and feature_hierarchy is not None:
+        ontology = read_hierarchy(feature_hierarchy)
+    if ontology is None:
+        raise click.UsageError("The data has no feature hierarchy; name its file with --hierarchy.")
+    if classes is not None:
+        return annotated_dataset(read, ontology, classes=_read_classes(Path(classes)), min_count=min_count), ontology
+    if read.target is None:
+        raise click.UsageError("The data has no target; name a table of row ids and classes with --classes.")
+    if read.target not in {"classes", "labels", "hierarchy"}:
+        raise click.UsageError(f"Features are selected for classes or label sets; this data has {read.target}.")
+    return replace(read, X=presence(read), categories=()), ontology
+
+
+def _read_annotations(data: tuple[str, ...], ontology: str | None) -> Dataset | None:
+    """A GAF file with its OBO file, whose alternative and replaced ids are resolved; None for other files."""
+    from ramify.datasets import read_gaf
+    from ramify.datasets.files import plain_name
+
+    if ontology is None or len(data) != 1 or not plain_name(data[0]).lower().endswith(".gaf"):
+        return None
+    return (
+        read_gaf(data[0], ontology=ontology, unknown="drop") if plain_name(ontology).lower().endswith(".obo") else None
+    )
+
+
+def _read_classes(path: Path) -> dict[str, str]:
+    from ramify.datasets.delimited import read_records
+    from ramify.datasets.files import FileError
+
+    found: dict[str, str] = {}
+    for line, cells in read_records(path, separator="," if path.name.lower().count(".csv") else "\t", encoding="utf-8"):
+        if len(cells) != 2:
+            raise FileError(path, f"the line has {len(cells)} cells", line=line, advice="Write a row id and its class.")
+        found[cells[0].strip()] = cells[1].strip()
+    return found
+
+
+def _parts(data: Dataset) -> tuple[Dataset, Dataset]:
+    """Rows to learn from and rows to show."""
+    if "test" in data.parts and len(data.parts) > 1:
+        return data.part(*(name for name in data.parts if name != "test")), data.part("test")
+    return data, data
+
+
+def _class_names(data: Dataset) -> np.ndarray:
+    import numpy as np
+
+    y = np.asarray(data.y)
+    return np.array(data.label_names)[y] if data.label_names and y.dtype.kind in "iu" else y
+
+
+def _row_names(data: Dataset) -> list[str]:
+    return [str(name) for name in (data.ids if data.ids is not None else range(1, data.n_samples + 1))]
+
+
+def _lines(selector: Any, data: Dataset, per_row: bool) -> Iterator[dict[str, Any]]:
+    """Selected features, of every row or overall, as lines of a table."""
+    from ramify.selection import LazySelector
+
+    relevance: Any = getattr(selector, "relevance_", None)
+    if relevance is None:
+        relevance = selector.scores_
+    names = data.feature_names
+    if not isinstance(selector, LazySelector):
+        order = sorted(selector.get_support(indices=True).tolist(), key=lambda j: (-relevance[j], j))
+        rows = _row_names(data) if per_row else [None]
+        for row in rows:
+            first = {} if row is None else {"row": row}
+            yield from ({**first, "feature": names[j], "relevance": float(relevance[j])} for j in order)
+        return
+    if not per_row:
+        for j in selector.ranking_.order.tolist():
+            share = float(selector.ranking_.scores[j])
+            if share > 0:
+                yield {"feature": names[j], "share_of_rows": share, "relevance": float(relevance[j])}
+        return
+    X = selector.read_rows(data.X)
+    row_names = iter(_row_names(data))
+    start = 0
+    for mask in selector.selection_blocks(X):
+        values = X[start : start + mask.shape[0]].toarray()
+        start += mask.shape[0]
+        for i in range(mask.shape[0]):
+            row = next(row_names)
+            chosen = mask.indices[mask.indptr[i] : mask.indptr[i + 1]]
+            scores = {
+                j: float(relevance[j] if values[i, j] else selector.relevance_absent_[j]) for j in chosen.tolist()
+            }
+            for j in sorted(scores, key=lambda j: (-scores[j], j)):
+                yield {"row": row, "feature": names[j], "value": int(values[i, j]), "relevance": scores[j]}
+
+
+def _titled(line: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
+    return {**line, "title": titles.get(line["feature"], "")} if titles else line
+
+
+def _summary(
+    data: Dataset,
+    ontology: Hierarchy,
+    selector: Any,
+    method: str,
+    result: SelectionResult | None,
+    positive: str | None,
+) -> dict[str, Any]:
+    known = set(ontology.names)
+    violations = getattr(selector, "violations_", ())
+    summary: dict[str, Any] = {
+        "rows": data.n_samples,
+        "features": data.n_features,
+        "method": method,
+        "features_outside_the_hierarchy": [name for name in data.feature_names if name not in known],
+        "roots_left_out": list(getattr(selector, "dropped_features_", ())),
+        "violations": [{"child": child, "parent": parent, "rows": n} for child, parent, n in violations],
+    }
+    if result is not None:
+        if positive is not None and positive not in result.classes:
+            raise click.UsageError(
+                f"There is no class {positive!r}; the data has {', '.join(map(str, result.classes))}."
+            )
+        measures = result.measures(positive=positive)
+        summary["cross_validation"] = {name: measures[name] for name in (*MEASURES, "share")}
+    return summary
+
+
+def _write(path: Path, lines: list[dict[str, Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(lines[0] if lines else ["feature"])
+        writer.writerows([_defused(cell) for cell in line.values()] for line in lines)
+
+
+def _defused(cell: Any) -> Any:
+    return "'" + cell if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+
+
+def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) -> None:
+    terminal = console()
+    terminal.print(f"{summary['rows']} rows, {summary['features']} features, method {summary['method']}")
+    outside, roots = summary["features_outside_the_hierarchy"], summary["roots_left_out"]
+    if outside:
+        terminal.print(plain(f"{len(outside)} features are not in the hierarchy and stand alone: {_listed(outside)}"))
+    if roots:
+        terminal.print(plain(f"Roots present in every row, left out: {_listed(roots)}"))
+    for broken in summary["violations"][:3]:
+        terminal.print(plain(f"{broken['rows']} rows have {broken['child']} and lack its parent {broken['parent']}."))
+    if "cross_validation" in summary:
+        found = summary["cross_validation"]
+        text = ", ".join(f"{title} {100 * found[name]:.1f} %" for name, title in MEASURES.items())
+        terminal.print(f"Cross-validation: {text}; {100 * found['share']:.1f} % of the features selected per row")
+    n_shown = 20
+    title = "Selected features of each row" if per_row else "Selected features"
+    if lines:
+        terminal.print(text_table(title, list(lines[0]), [list(line.values()) for line in lines[:n_shown]]))
+    if len(lines) > n_shown:
+        terminal.print(f"... {len(lines) - n_shown} more; -o FILE.csv writes all.")
+
+
+def _print_explanation(selector: Any, data: Dataset, row: str, as_json: bool) -> None:
+    if not hasattr(selector, "explain"):
+        raise click.UsageError("This method looks at no hierarchy and has nothing to explain row by row.")
+    names = _row_names(data)
+    if row not in names:
+        raise click.UsageError(f"There is no row {row!r}; the first are {_listed(names)}.")
+    found = selector.explain(data.X[[names.index(row)]])
+    rows = [
+        [", ".join(cell) if isinstance(cell, tuple) else cell for cell in line] for line in found.to_numpy().tolist()
+    ]
+    if as_json:
+        click.echo(json_text([dict(zip(found.columns, line, strict=True)) for line in rows]))
+    else:
+        console().print(text_table(f"Row {plain(row)}", list(found.columns), rows))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f", ... ({len(names)} in all)" if len(names) > 5 else "")
