@@ -6,18 +6,6 @@ import pytest
 from ramify.datasets import FileError, read_arff
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write a file and return its path."""
-
-    def written(text, name="data.arff"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return written
-
-
 def test_reads_numbers_nominals_and_missing_values(write):
     data = read_arff(
         write("@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute c {n,p}\n@data\n1.5,y,p\n?,?,n\n")
