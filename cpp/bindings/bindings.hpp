@@ -12,3 +12,4 @@ void bind_random(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_forests(nb::module_& m);
 void bind_importances(nb::module_& m);
+void bind_rankings(nb::module_& m);

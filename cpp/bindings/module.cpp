@@ -8,4 +8,5 @@ NB_MODULE(_core, m) {
   bind_tables(m);
   bind_forests(m);
   bind_importances(m);
+  bind_rankings(m);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace ramify {
 
@@ -11,18 +12,6 @@ constexpr std::int64_t lanes = VectorRows::lanes;
 constexpr double tolerance = 1e-12;
 
 std::int64_t padded(std::int64_t length) { return (length + lanes - 1) / lanes * lanes; }
-
-double dot(const double* a, const double* b, std::int64_t length) {
-  double sums[lanes] = {};
-  for (std::int64_t i = 0; i < length; i += lanes)
-    for (std::int64_t lane = 0; lane < lanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-void add_scaled(double* sum, const double* values, double scale, std::int64_t length) {
-  for (std::int64_t i = 0; i < length; i += lanes)
-    for (std::int64_t lane = 0; lane < lanes; ++lane) sum[i + lane] += scale * values[i + lane];
-}
 
 double times_log(double count) { return count > 0 ? count * std::log(count) : 0.0; }
 
@@ -38,56 +27,86 @@ std::vector<double> padded_rows(const Number* values, std::int64_t n_rows, std::
 }  // namespace
 
 VectorRows::VectorRows(const double* values, std::int64_t n_rows, std::int64_t n_columns)
-    : stride_(padded(n_columns)), values_(padded_rows(values, n_rows, n_columns)) {}
+    : stride_(padded(n_columns)), values_(padded_rows(values, n_rows, n_columns)) {
+  complete(n_rows, n_columns);
+}
 
 VectorRows::VectorRows(const std::int8_t* values, std::int64_t n_rows, std::int64_t n_columns)
-    : stride_(padded(n_columns)), values_(padded_rows(values, n_rows, n_columns)) {}
+    : stride_(padded(n_columns)), values_(padded_rows(values, n_rows, n_columns)) {
+  complete(n_rows, n_columns);
+}
+
+void VectorRows::complete(std::int64_t n_rows, std::int64_t n_columns) {
+  for (std::int64_t i = 0; i < n_rows; ++i) squares_.push_back(dot(row(i), row(i), stride_));
+  double largest = 1;
+  for (const double value : values_) {
+    if (value != std::floor(value) || std::abs(value) > 127) return;
+    largest = std::max(largest, std::abs(value));
+  }
+  if (largest * static_cast<double>(n_columns) > 32767) return;  // inner products fit 32 bits
+  largest_small_weight_ = std::floor(32767 / largest);
+  small_stride_ = (n_columns + small_lanes - 1) / small_lanes * small_lanes;
+  small_.assign(static_cast<std::size_t>(n_rows * small_stride_), 0);
+  for (std::int64_t i = 0; i < n_rows; ++i)
+    for (std::int64_t j = 0; j < n_columns; ++j)
+      small_[static_cast<std::size_t>(i * small_stride_ + j)] = static_cast<std::int16_t>(row(i)[j]);
+}
 
 // ---- mean correlation
 
-CorrelationCriterion::CorrelationCriterion(const RankingRows& target, double gamma)
-    : vectors_(target.vectors, target.n_rows, target.n_dimensions),
-      square_(target.square),
-      gamma_(gamma),
+CorrelationCriterion::CorrelationCriterion(const RankingProblem& problem)
+    : vectors_(problem.vectors),
+      square_(problem.rows.square),
+      gamma_(problem.gamma),
       total_(static_cast<std::size_t>(vectors_.stride())),
-      left_(static_cast<std::size_t>(vectors_.stride())) {}
+      left_(static_cast<std::size_t>(vectors_.stride())),
+      small_total_(static_cast<std::size_t>(vectors_.small_stride())),
+      small_left_(static_cast<std::size_t>(vectors_.small_stride())) {}
 
 void CorrelationCriterion::open(const std::uint32_t* rows, const double* weights, std::int64_t n) {
-  const std::int64_t stride = vectors_.stride();
   rows_ = rows;
   weights_ = weights;
   n_ = 0;
-  std::fill(total_.begin(), total_.end(), 0.0);
+  bool whole = true;
   for (std::int64_t i = 0; i < n; ++i) {
     n_ += weights[i];
-    add_scaled(total_.data(), vectors_.row(rows[i]), weights[i], stride);
+    whole = whole && weights[i] == std::floor(weights[i]);
   }
+  small_ = whole && n_ <= vectors_.largest_small_weight();
+  self_.resize(static_cast<std::size_t>(n));
   with_total_.resize(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i)
-    with_total_[static_cast<std::size_t>(i)] = weights[i] * dot(total_.data(), vectors_.row(rows[i]), stride);
-  total_square_ = dot(total_.data(), total_.data(), stride);
+  sum_node(n);
   parent_ = total_square_ / (n_ * n_ * square_);
   clear();
 }
 
+void CorrelationCriterion::sum_node(std::int64_t n) {
+  const auto fill = [&](auto* total, std::int64_t stride, const auto row_of) {
+    using Number = std::remove_reference_t<decltype(*total)>;
+    std::fill(total, total + stride, Number(0));
+    for (std::int64_t i = 0; i < n; ++i) add_scaled(total, row_of(rows_[i]), static_cast<Number>(weights_[i]), stride);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const Number* vector = row_of(rows_[i]);
+      self_[static_cast<std::size_t>(i)] = weights_[i] * weights_[i] * vectors_.square(rows_[i]);
+      with_total_[static_cast<std::size_t>(i)] = weights_[i] * dot(total, vector, stride);
+    }
+    total_square_ = 0;
+    for (std::int64_t d = 0; d < stride; ++d) total_square_ += static_cast<double>(total[d]) * total[d];
+  };
+  if (small_) {
+    fill(small_total_.data(), vectors_.small_stride(), [this](std::uint32_t row) { return vectors_.small_row(row); });
+  } else {
+    fill(total_.data(), vectors_.stride(), [this](std::uint32_t row) { return vectors_.row(row); });
+  }
+}
+
 void CorrelationCriterion::clear() {
   n_left_ = left_square_ = left_total_ = 0;
-  std::fill(left_.begin(), left_.end(), 0.0);
-}
-
-void CorrelationCriterion::add(std::int64_t position) {
-  const double* vector = vectors_.row(rows_[position]);
-  const double weight = weights_[position];
-  const std::int64_t stride = vectors_.stride();
-  left_square_ += 2 * weight * dot(left_.data(), vector, stride) + weight * weight * dot(vector, vector, stride);
-  left_total_ += with_total_[static_cast<std::size_t>(position)];
-  add_scaled(left_.data(), vector, weight, stride);
-  n_left_ += weight;
-}
-
-double CorrelationCriterion::split_similarity() const {
-  const double right_square = total_square_ - 2 * left_total_ + left_square_;
-  return (left_square_ / n_left_ + right_square / (n_ - n_left_)) / (n_ * square_);
+  if (small_) {
+    std::fill(small_left_.begin(), small_left_.end(), std::int16_t(0));
+  } else {
+    std::fill(left_.begin(), left_.end(), 0.0);
+  }
 }
 
 double CorrelationCriterion::gain() const { return split_similarity() - parent_; }
@@ -103,17 +122,17 @@ double EntropyCriterion::Side::entropy(double square) const {
   return share_logs * std::log(similarity);
 }
 
-EntropyCriterion::EntropyCriterion(const RankingRows& target)
-    : vectors_(target.vectors, target.n_rows, target.n_dimensions),
-      kinds_(target.kinds, target.kinds + target.n_rows),
-      square_(target.square),
+EntropyCriterion::EntropyCriterion(const RankingProblem& problem)
+    : vectors_(problem.vectors),
+      kinds_(problem.rows.kinds),
+      square_(problem.rows.square),
       total_(static_cast<std::size_t>(vectors_.stride())),
       node_distinct_(total_.size()),
       left_sum_(total_.size()),
       left_distinct_(total_.size()),
       right_distinct_(total_.size()),
-      node_counts_(static_cast<std::size_t>(target.n_kinds), 0.0),
-      left_counts_(static_cast<std::size_t>(target.n_kinds), 0.0) {}
+      node_counts_(static_cast<std::size_t>(problem.rows.n_kinds), 0.0),
+      left_counts_(static_cast<std::size_t>(problem.rows.n_kinds), 0.0) {}
 
 void EntropyCriterion::open(const std::uint32_t* rows, const double* weights, std::int64_t n) {
   const std::int64_t stride = vectors_.stride();
@@ -199,19 +218,14 @@ namespace {
 constexpr std::size_t grid_cells = 2048;
 }
 
-MallowsCriterion::MallowsCriterion(const RankingRows& target)
-    : signs_(target.signs, target.n_rows, target.n_pairs),
-      n_labels_(target.n_labels),
-      n_pairs_(target.n_pairs),
-      row_ordered_(static_cast<std::size_t>(target.n_rows)),
+MallowsCriterion::MallowsCriterion(const RankingProblem& problem)
+    : signs_(problem.vectors),
+      n_labels_(problem.rows.n_labels),
+      n_pairs_(problem.rows.n_pairs),
       total_(static_cast<std::size_t>(signs_.stride())),
       left_(total_.size()),
-      wins_(static_cast<std::size_t>(target.n_labels)),
+      wins_(static_cast<std::size_t>(problem.rows.n_labels)),
       right_(total_.size()) {
-  for (std::int64_t i = 0; i < target.n_rows; ++i) {
-    const double* signs = signs_.row(i);
-    row_ordered_[static_cast<std::size_t>(i)] = dot(signs, signs, signs_.stride());
-  }
   start_.resize(grid_cells + 1);
   const double half = static_cast<double>(n_pairs_) / 2;
   for (std::size_t cell = 0; cell <= grid_cells; ++cell) {
@@ -286,7 +300,7 @@ void MallowsCriterion::open(const std::uint32_t* rows, const double* weights, st
   std::fill(total_.begin(), total_.end(), 0.0);
   for (std::int64_t i = 0; i < n; ++i) {
     n_ += weights[i];
-    ordered_ += weights[i] * row_ordered_[rows[i]];
+    ordered_ += weights[i] * signs_.square(rows[i]);
     add_scaled(total_.data(), signs_.row(rows[i]), weights[i], signs_.stride());
   }
   parent_ = spread_of_sums(total_.data(), ordered_);
@@ -302,7 +316,7 @@ void MallowsCriterion::add(std::int64_t position) {
   const std::uint32_t row = rows_[position];
   add_scaled(left_.data(), signs_.row(row), weights_[position], signs_.stride());
   n_left_ += weights_[position];
-  left_ordered_ += weights_[position] * row_ordered_[row];
+  left_ordered_ += weights_[position] * signs_.square(row);
 }
 
 double MallowsCriterion::gain() const {

@@ -151,17 +151,22 @@ int main() {
   for (std::int64_t n_labels = 2; n_labels <= 5; ++n_labels)
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const Data data = make_data(n_labels, 25, seed);
-      CorrelationCriterion correlation(data.view(), 0.98);
+      const RankingRows view = data.view();
+      const RankingProblem vectors{view, VectorRows(view.vectors, view.n_rows, view.n_dimensions), 0.98, view.n_rows};
+      const RankingProblem signs{view, VectorRows(view.signs, view.n_rows, view.n_pairs), 1.0, view.n_rows};
+      CorrelationCriterion correlation(vectors);
       check_every_prefix(correlation, data, 1, 1e-12, [](const Part& part) { return part.similarity(); });
-      EntropyCriterion entropy(data.view());
+      EntropyCriterion entropy(vectors);
       check_every_prefix(entropy, data, -1, 1e-11, [](const Part& part) { return part.entropy(); });
-      MallowsCriterion mallows(data.view());
+      MallowsCriterion mallows(signs);
       check_every_prefix(mallows, data, 1, 1e-9, [](const Part& part) { return part.spread(); });
     }
 
   // A node without order can be split by the gamma rule only if the split gains enough.
   const Data data = make_data(3, 40, 9);
-  CorrelationCriterion strict(data.view(), 0.5), lenient(data.view(), 1.0);
+  const VectorRows vectors(data.vectors.data(), 40, 3);
+  const RankingProblem hard{data.view(), vectors, 0.5, 40}, easy{data.view(), vectors, 1.0, 40};
+  CorrelationCriterion strict(hard), lenient(easy);
   for (CorrelationCriterion* criterion : {&strict, &lenient}) {
     criterion->open(data.rows.data(), data.weights.data(), 40);
     for (std::int64_t i = 0; i < 20; ++i) criterion->add(i);

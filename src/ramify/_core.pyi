@@ -263,3 +263,51 @@ def permutation_numbers(
     progress: Callable[[int], None] | None,
 ) -> Array:
     """As ``permutation_labels`` with the weighted mean squared error."""
+
+def grow_rankings(
+    table: FeatureTable,
+    signs: Array,
+    compared: Array | None,
+    vectors: Array,
+    kinds: Array,
+    *,
+    n_labels: int,
+    square: float,
+    criterion: str,
+    gamma: float,
+    rows: Array | None,
+    sample_weight: Array | None,
+    seed: int,
+    first_tree: int,
+    n_trees: int,
+    max_features: int,
+    bootstrap: bool,
+    random_splits: bool,
+    max_depth: int,
+    min_samples_split: int,
+    min_samples_leaf: int,
+    min_impurity_decrease: float,
+    n_threads: int,
+    progress: Callable[[int], Any] | None,
+) -> Forest:
+    """Grow trees for rankings; leaves hold the mean sign of each label pair (outcome ``"numbers"``).
+
+    ``signs`` int8 and ``compared`` uint8 are rows x label pairs, ``vectors`` float64 has rows of squared length ``square``
+    whose inner products the criterion ("correlation", "entropy" or "mallows") correlates, ``kinds`` int32 numbers the
+    distinct rankings.
+    """
+
+def sum_rankings(
+    forest: Forest,
+    rows: FeatureRows,
+    *,
+    n_labels: int,
+    as_signs: bool,
+    out_of_bag: bool,
+    sample_weight: Array | None,
+    n_threads: int,
+) -> tuple[Array, Array]:
+    """Sums over trees of the leaves' rankings (rows x labels) or of their signs (rows x pairs), and numbers of trees."""
+
+def leaf_rankings(forest: Forest, *, tree: int, n_labels: int) -> Array:
+    """The ranking of each leaf of a tree, ties sharing their mean rank."""

@@ -127,7 +127,7 @@ class TestEveryBaseline:
     def test_takes_frames_and_keeps_names(self, model, data):
         X = pd.DataFrame(data.X, columns=data.feature_names)
         fitted = clone(model).fit(X, pd.DataFrame(data.y, columns=data.label_names))
-        assert fitted.label_names_ == list(data.label_names)
+        assert fitted.label_names_ == data.label_names
         assert list(fitted.feature_names_in_) == list(data.feature_names)
 
     def test_refuses_bad_rankings_by_row(self, model, data):

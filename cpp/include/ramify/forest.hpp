@@ -94,6 +94,7 @@ struct GrowParams {
   std::int64_t min_samples_leaf = 1;   ///< counts draws, weights aside
   double min_impurity_decrease = 0.0;  ///< of decrease / weight of the root
   int n_threads = 1;
+  bool all_features_at_root = false;  ///< draw on where the root's features give no split
 };
 
 /// Which examples take part, and their weights.

@@ -1,7 +1,8 @@
 /// The driver that grows trees for any target.
 ///
 /// A target is a class with the functions of LabelTarget (label_target.hpp): begin_tree, begin_node, pure, decrease,
-/// clear / add / score, set_missing / add_tracking_missing / score_with_missing, category_sums and write_leaf. A score
+/// clear / add / score, set_missing / add_tracking_missing / score_with_missing, worthwhile (a stopping rule for the cut
+/// that was scored last), category_sums and write_leaf. A score
 /// of minus infinity says that a cut is not admissible. `grow_forest` does the rest.
 #pragma once
 
@@ -126,8 +127,10 @@ class TreeGrower {
     best_.found = false;
     std::int64_t n_constant = node.n_constant;
     drawing_.begin_node(slice, n_constant);
-    for (std::int64_t n_drawn = 0; n_drawn < params_.max_features && drawing_.draw(random, splitter_.entries);
-         ++n_drawn) {
+    const auto draws_on = [&](std::int64_t n_drawn) {
+      return n_drawn < params_.max_features || (params_.all_features_at_root && node.id == 0 && !best_.found);
+    };
+    for (std::int64_t n_drawn = 0; draws_on(n_drawn) && drawing_.draw(random, splitter_.entries); ++n_drawn) {
       const std::int64_t feature = drawing_.feature();
       if (params_.random_splits) {
         splitter_.random(feature, table_.column(feature), n, limits, random, best_);

@@ -45,6 +45,9 @@ class LabelTarget {
   void add(std::uint32_t row);
   double score() const { return score_of(square_, product_, weight_); }
 
+  /// May a tree make the split that was scored last? (Full growth: yes.)
+  static constexpr bool worthwhile() { return true; }
+
   /// Declare the rows whose value is missing; call before clear. Afterwards add_tracking keeps what
   /// score_with_missing, the score of accumulated and missing rows against the rest, needs.
   void set_missing(const std::vector<std::uint32_t>& rows);

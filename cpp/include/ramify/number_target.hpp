@@ -24,6 +24,8 @@ class NumberTarget {
   void add(std::uint32_t row);
   double score() const { return score_of(square_, weight_); }
 
+  static constexpr bool worthwhile() { return true; }
+
   void set_missing(const std::vector<std::uint32_t>& rows);
   void add_tracking_missing(std::uint32_t row);
   double score_with_missing() const {

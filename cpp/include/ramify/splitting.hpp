@@ -50,7 +50,7 @@ class Splitter {
     if (column.nominal) return best_nominal(feature, column, n, best);
     entries.sort();
     scan();
-    if (!found_ || !better(best)) return;
+    if (!found_ || !worthwhile_ || !better(best)) return;
     accept(feature, column, best);
     best.nominal = false;
     best.low = low_;
@@ -79,7 +79,7 @@ class Splitter {
       threshold = std::max(threshold, column.upper[static_cast<std::size_t>(low)]);  // never inside a bin
     }
     score_cut(low, low == entries.max_code ? -1 : low + 1);
-    if (!found_ || !better(best)) return;
+    if (!found_ || !worthwhile_ || !better(best)) return;
     accept(feature, column, best);
     best.nominal = false;
     best.low = low;
@@ -136,6 +136,7 @@ class Splitter {
     low_ = low;
     high_ = high;
     missing_left_ = missing_left;
+    worthwhile_ = target_.worthwhile();
   }
 
   /// Scan from both ends towards the default code, whose rows stay untouched.
@@ -178,7 +179,7 @@ class Splitter {
     const bool found_low = found_;
     const double score_low = score_;
     const std::int32_t low = low_, high = high_;
-    const bool missing_left = missing_left_;
+    const bool missing_left = missing_left_, worthwhile = worthwhile_;
     found_ = false;
     restart();
     for (std::size_t i = keys.size(); i-- > n_low;) {
@@ -204,6 +205,7 @@ class Splitter {
       low_ = low;
       high_ = high;
       missing_left_ = missing_left;
+      worthwhile_ = worthwhile;
     }
   }
 
@@ -226,9 +228,14 @@ class Splitter {
       if ((NodeEntries::code_of(key) <= low) == left) add(key);
     }
     if (!any_missing) return consider(target_.score(), draws_, low, high, false, false);
-    const double with = target_.score_with_missing(), without = target_.score();
-    consider(left ? without : with, left ? draws_ : draws_ + missing_draws_, low, high, false, false);
-    consider(left ? with : without, left ? draws_ + missing_draws_ : draws_, low, high, true, false);
+    const std::int64_t with_missing = draws_ + missing_draws_;
+    if (left) {
+      consider(target_.score(), draws_, low, high, false, false);
+      consider(target_.score_with_missing(), with_missing, low, high, true, false);
+    } else {
+      consider(target_.score_with_missing(), with_missing, low, high, false, false);
+      consider(target_.score(), draws_, low, high, true, false);
+    }
   }
 
   /// List the node's codes and put their places in `codes_`; afterwards keys hold places instead of codes.
@@ -287,7 +294,7 @@ class Splitter {
       codes_.swap(ordered_codes_);
       scan();
     }
-    if (!found_ || !better(best)) return;
+    if (!found_ || !worthwhile_ || !better(best)) return;
     accept(feature, column, best);
     write_subset(column, static_cast<std::size_t>(low_) + 1, best);
   }
@@ -325,7 +332,7 @@ class Splitter {
     } else {
       score_cut(0, -1);
     }
-    if (!found_ || !better(best)) return;
+    if (!found_ || !worthwhile_ || !better(best)) return;
     accept(feature, column, best);
     write_subset(column, n_left, best);
   }
@@ -349,6 +356,7 @@ class Splitter {
 
   // the feature's best cut: codes up to low_ go left, the next code in the node is high_ (-1: none, only missing)
   bool found_ = false, missing_left_ = false;
+  bool worthwhile_ = false;  ///< does the target's stopping rule let a tree make it
   double score_ = 0;
   std::int32_t low_ = 0, high_ = 0;
 

@@ -2,6 +2,7 @@
 
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.export import export_tree
+from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
 from ramify.ensemble.regressor import ForestRegressor
 
@@ -9,6 +10,7 @@ __all__ = [
     "AverageLabelRanker",
     "ForestClassifier",
     "ForestRegressor",
+    "LabelRankingForest",
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",
     "export_tree",

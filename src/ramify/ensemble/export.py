@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.features import feature_names
 from ramify.parameters import check_integer, check_option
+from ramify.targets.rankings import order_text
 
 _SHOWN_LABELS = 5
 _SHOWN_CATEGORIES = 8
@@ -80,6 +81,7 @@ class _Tree:
     leaves: list[dict[str, float]]
     feature_names: tuple[str, ...]
     categories: list[Any]
+    ranks_labels: bool
 
     @classmethod
     def of(cls, forest: Any, index: int) -> _Tree:
@@ -99,6 +101,7 @@ class _Tree:
             leaves=_leaves(forest, arrays, index, weight_of_leaf),
             feature_names=feature_names(forest),
             categories=list(forest.categories_),
+            ranks_labels=forest.target_kind_ == "rankings",
         )
 
     def left_categories(self, node: int) -> list[str]:
@@ -119,8 +122,10 @@ class _Tree:
         return f"{name} in {{{shown}{', ...' if len(left) > _SHOWN_CATEGORIES else ''}}}"
 
     def outcome(self, node: int) -> str:
-        """What the leaf predicts, the most probable labels first."""
+        """What the leaf predicts: the order of the labels, or the most probable ones first."""
         leaf = self.leaves[self.child[node]]
+        if self.ranks_labels:
+            return order_text(leaf)
         best = sorted(leaf.items(), key=lambda item: -item[1])
         shown = ", ".join(f"{name} {value:.4g}" for name, value in best[:_SHOWN_LABELS])
         return f"{shown}{', ...' if len(best) > _SHOWN_LABELS else ''}" or "no label"
@@ -135,6 +140,8 @@ def _subsets(arrays: dict[str, np.ndarray], index: int) -> list[np.ndarray]:
 def _leaves(forest: Any, arrays: dict[str, np.ndarray], index: int, weight: np.ndarray) -> list[dict[str, float]]:
     first, last = arrays["tree_leaves"][index : index + 2].tolist()
     names = forest.label_names_
+    if forest.target_kind_ == "rankings":
+        return [dict(zip(names, ranks, strict=True)) for ranks in forest.leaf_rankings(index).tolist()]
     if forest.trees_.outcome == "numbers":
         values = arrays["leaf_values"][first:last]
         if hasattr(forest, "scale_"):

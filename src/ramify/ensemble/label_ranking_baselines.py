@@ -32,7 +32,7 @@ AGGREGATES = ("borda", "mallows")
 class LabelRankerMixin:
     """What all label rankers share: checked rankings, ``predict`` with or without ties and ``score`` by tau-b."""
 
-    label_names_: list[str]
+    label_names_: tuple[str, ...]
     n_outputs_: int
 
     def predict(self, X: Any, *, ties: Literal["keep", "break"] = "keep") -> NDArray[np.float64]:
@@ -70,7 +70,7 @@ class LabelRankerMixin:
         ranks = check_rankings(y)
         check_consistent_length(X, ranks)
         self.n_outputs_ = ranks.shape[1]
-        self.label_names_ = ranking_names(y, self.n_outputs_)
+        self.label_names_ = tuple(ranking_names(y, self.n_outputs_))
         return ranks
 
     def __sklearn_tags__(self) -> Any:
@@ -90,7 +90,7 @@ class AverageLabelRanker(LabelRankerMixin, BaseEstimator):
         The average ranking.
     preferences_ : ndarray of shape (n_pairs,)
         Mean sign of each label pair.
-    label_names_ : list of str
+    label_names_ : tuple of str
         Names of the labels.
 
     References
@@ -141,7 +141,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    label_names_ : list of str
+    label_names_ : tuple of str
         Names of the labels.
 
     Notes
@@ -209,7 +209,7 @@ class PairwiseLabelRanker(LabelRankerMixin, BaseEstimator):
     ----------
     estimators_ : list
         One fitted classifier per label pair, or the constant vote (-1, 0 or 1) of a pair without both answers.
-    label_names_ : list of str
+    label_names_ : tuple of str
         Names of the labels.
 
     Notes

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "check_rankings",
     "label_pairs",
     "mean_preferences",
+    "order_text",
     "pair_names",
     "pair_signs",
     "rank_labels",
@@ -81,7 +83,7 @@ def label_pairs(n_labels: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(n_labels, k=1)
 
 
-def pair_names(label_names: list[str]) -> list[str]:
+def pair_names(label_names: Sequence[str]) -> list[str]:
     """Return ``"a>b"`` for every pair of labels, in the order of `label_pairs`."""
     first, second = label_pairs(len(label_names))
     return [f"{label_names[a]}>{label_names[b]}" for a, b in zip(first, second, strict=True)]
@@ -187,6 +189,24 @@ def break_ties(rankings: NDArray[np.floating]) -> NDArray[np.float64]:
     return rankdata(rankings, method="ordinal", axis=-1).astype(np.float64)
 
 
+def order_text(ranks: Mapping[str, float]) -> str:
+    """Return a ranking in words, best label first.
+
+    Examples
+    --------
+    >>> from ramify.targets.rankings import order_text
+    >>> order_text({"a": 2.5, "b": 1.0, "c": 2.5})
+    'b > a = c'
+    """
+    best_first = sorted(ranks.items(), key=lambda item: item[1])
+    text = ""
+    for place, (name, rank) in enumerate(best_first):
+        if place:
+            text += " = " if rank == best_first[place - 1][1] else " > "
+        text += name
+    return text
+
+
 def _rank_matrix(y: Any, name: str) -> NDArray[np.float64]:
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
@@ -208,7 +228,7 @@ def _rank_matrix(y: Any, name: str) -> NDArray[np.float64]:
     return ranks
 
 
-def _rows_of_equal_length(y: ArrayLike, name: str) -> NDArray[Any]:
+def _rows_of_equal_length(y: Any, name: str) -> NDArray[Any]:
     rows = list(y) if not hasattr(y, "shape") else np.asarray(y)
     lengths = [len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in rows]
     for row, length in enumerate(lengths):

@@ -1,0 +1,353 @@
+"""LabelRankingForest: tree ensembles that predict a ranking of the labels."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.growing import Growth, feature_rows, grow
+from ramify.ensemble.label_ranking_aggregation import mallows_centre
+from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
+from ramify.features import Features, learn_features
+from ramify.metrics.rankings import kendall_tau
+from ramify.parameters import check_option, check_real
+from ramify.targets.rankings import (
+    label_pairs,
+    pair_names,
+    pair_signs,
+    rank_labels,
+    rank_vectors,
+    sign_vectors,
+)
+
+__all__ = ["LabelRankingForest"]
+
+CRITERIA = ("kendall", "spearman", "entropy", "mallows")
+
+
+class LabelRankingForest(LabelRankerMixin, BaseForest):
+    """Ensemble of trees whose leaves hold rankings of the labels.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees. A single tree is ``LabelRankingForest(1, bootstrap=False, max_features=None)``.
+    criterion : {"kendall", "spearman", "entropy", "mallows"}, default="kendall"
+        What a split improves: the mean correlation of the rankings on each side (ranking trees), their entropy with the
+        minimum-description-length stop (entropy ranking trees), or the spread of a Mallows model (label ranking trees).
+    gamma : float, default=0.98
+        For ``"kendall"`` and ``"spearman"``: a split must pass ``1 + S_parent < gamma (1 + S_split)`` for the mean
+        correlation S. 1 allows every gain, smaller values stop earlier.
+    aggregate : {"borda", "mallows"}, default="borda"
+        How the trees' rankings become one: ranked by their sum, or the centre of a Mallows model.
+    splitter : {"best", "random"}, default="best"
+        The best cut of each sampled feature, or one random cut of each (extra-trees).
+    bootstrap : bool, default=True
+        Draw rows with replacement for each tree.
+    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+        Features looked at in each node, constant ones not counted. At the root the others are tried, too, if the
+        sampled ones give no split.
+    max_depth : int or None, default=None
+        Largest number of splits from the root to a leaf.
+    min_samples_split : int or float, default=2
+        Rows a node needs to be split; a float is a share of the rows.
+    min_samples_leaf : int, float or None, default=None
+        Rows each side of a split needs; a float is a share of the rows. None: 1 for ``"entropy"``, else 2, as in [1]_.
+    min_impurity_decrease : float, default=0.0
+        Gain in the criterion that a split needs, as a share of the whole weight.
+    max_bins : int or None, default=None
+        Bin numeric features by quantiles; None keeps every distinct value and is exact.
+    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
+        Which features are nominal; by default the columns of a frame with a category or string dtype.
+    oob_score : bool, default=False
+        Predict each row by the trees that did not see it.
+    n_jobs : int or None, default=None
+        Threads; the result is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
+
+    Attributes
+    ----------
+    trees_ : ramify._core.Forest
+        The trees; their leaves hold the mean sign of each label pair (1: always preferred, -1: never).
+    label_names_ : tuple of str
+        Names of the labels.
+    pair_names_ : tuple of str
+        ``"a>b"`` for each pair of labels.
+    n_outputs_ : int
+        Number of labels.
+    target_kind_ : "rankings"
+        What y was.
+    feature_importances_ : ndarray of shape (n_features,)
+        Genie3 scores divided by their sum.
+    pair_importances_ : ndarray of shape (n_features, n_pairs)
+        Genie3 scores per label pair: which features decide whether a is preferred to b.
+    label_importances_ : ndarray of shape (n_features, n_labels)
+        Half of the pairs' scores, summed over the pairs of each label.
+    oob_prediction_ : ndarray of shape (n_samples, n_labels)
+        Out-of-bag rankings, NaN for rows that every tree saw. With ``oob_score=True``.
+    oob_score_ : float
+        Mean tau-b of the out-of-bag rankings. With ``oob_score=True``.
+    n_features_in_, feature_names_in_, categories_
+        Number, names and nominal values of the features.
+
+    Notes
+    -----
+    The similarity of a node pairs each ranking also with itself, so that it is one minus a variance. Rankings with ties
+    are vectors of unit length (tau-b). An unranked label takes no part in its row's vector, a leaf averages each label
+    pair over the rows that compare it, and the Mallows distance is taken as a share of the ordered pairs. Importance
+    is, for every criterion, the decrease of the variance of the pairs' signs, so that it adds up over pairs and labels.
+
+    References
+    ----------
+    .. [1] C. R. de Sa, C. Soares, A. Knobbe, P. Cortez, "Label Ranking Forests", Expert Systems, 2016.
+    .. [2] W. Cheng, J. Huhn, E. Hullermeier, "Decision Tree and Instance-Based Learning for Label Ranking", ICML, 2009.
+
+    Examples
+    --------
+    >>> from ramify import LabelRankingForest
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> y = [[1, 2, 3], [1, 2, 3], [3, 1, 2], [3, 1, 2]]
+    >>> forest = LabelRankingForest(10, bootstrap=False, random_state=0).fit(X, y)
+    >>> forest.predict([[0.5], [2.5]]).tolist()
+    [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: Literal["kendall", "spearman", "entropy", "mallows"] = "kendall",
+        gamma: float = 0.98,
+        aggregate: Literal["borda", "mallows"] = "borda",
+        splitter: Literal["best", "random"] = "best",
+        bootstrap: bool = True,
+        max_features: Any = "sqrt",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float | None = None,
+        min_impurity_decrease: float = 0.0,
+        max_bins: int | None = None,
+        categorical_features: Any = "from_dtype",
+        oob_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.gamma = gamma
+        self.aggregate = aggregate
+        self.splitter = splitter
+        self.bootstrap = bootstrap
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array-like of shape (n_samples, n_labels)
+            Ranks: 1 is best, equal is a tie, NaN is unranked.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row.
+        """
+        with unchanged_on_failure(self):
+            check_option(self, "criterion", self.criterion, CRITERIA)
+            check_option(self, "aggregate", self.aggregate, ("borda", "mallows"))
+            gamma = check_real(self, "gamma", self.gamma, low=0, high=1, open_low=True)
+            self._check_out_of_bag()
+            features = learn_features(self, X, self.categorical_features)
+            ranks = self._check_rankings(features.values, y)
+            weights = checked_sample_weight(self, sample_weight, len(ranks))
+            target = encode_rankings(ranks, self.criterion)
+            self.trees_ = grow(
+                "grow_rankings",
+                features,
+                (target.signs, target.compared, target.vectors, target.kinds),
+                self._growth(features),
+                max_bins=self.max_bins,
+                sample_weight=weights,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+                n_labels=self.n_outputs_,
+                square=target.square,
+                criterion={"entropy": "entropy", "mallows": "mallows"}.get(self.criterion, "correlation"),
+                gamma=gamma,
+            )
+            self.target_kind_ = "rankings"
+            self.pair_names_ = tuple(pair_names(self.label_names_))
+            for name in ("oob_prediction_", "oob_score_"):
+                self.__dict__.pop(name, None)
+            if self.oob_score:
+                self._set_out_of_bag(features, ranks, weights)
+        return self
+
+    def predict_preferences(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability that label a is preferred to label b.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            The share of training examples in the leaves that prefer a (row) to b (column), averaged over the trees; a
+            tie counts one half, and so does the diagonal.
+        """
+        return preference_matrix(self._mean_of_trees(self._rows(X)), self.n_outputs_)
+
+    @property
+    def pair_importances_(self) -> NDArray[np.float64]:
+        """Genie3 scores per label pair, of shape (n_features, n_pairs)."""
+        check_is_fitted(self, "trees_")
+        n_pairs = self.trees_.n_outputs
+        values, pairs, offsets = _core.genie3_per_output(
+            self.trees_, output_weights=np.full(n_pairs, 1 / n_pairs), n_threads=effective_n_jobs(self.n_jobs)
+        )
+        return sparse.csr_array((values, pairs, offsets), shape=(self.n_features_in_, n_pairs)).toarray()
+
+    @property
+    def label_importances_(self) -> NDArray[np.float64]:
+        """Genie3 scores per label, of shape (n_features, n_labels); they sum to the scores over all pairs."""
+        return label_scores(self.pair_importances_, self.n_outputs_)
+
+    def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
+        """What each feature on the path added to a preference, and the value that all predictions start from.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+        label : str or int, default=0
+            Name in `pair_names_` such as ``"a>b"``, or its position.
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_features)
+            Each row sums, together with `base`, to the probability that a is preferred to b.
+        base : float
+            The mean probability in the roots.
+        """
+        check_is_fitted(self, "trees_")
+        pairs = copy.copy(self)
+        pairs.label_names_ = self.pair_names_
+        signs, base = BaseForest.contributions(pairs, X, label)
+        return signs / 2, float((1 + base) / 2)
+
+    def leaf_rankings(self, index: int = 0) -> NDArray[np.float64]:
+        """Return the ranking that each leaf of tree `index` predicts, of shape (n_leaves, n_labels)."""
+        check_is_fitted(self, "trees_")
+        return _core.leaf_rankings(self.trees_, tree=index, n_labels=self.n_outputs_)
+
+    def _predict_rankings(self, X: Any) -> NDArray[np.float64]:
+        rows = self._rows(X)
+        return self._consensus(*self._tree_rankings(rows))
+
+    def _tree_rankings(self, rows: Any, **bags: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sum over the trees of the leaf rankings (Borda) or of their signs (Mallows), and the number of trees."""
+        return _core.sum_rankings(
+            self.trees_,
+            rows,
+            n_labels=self.n_outputs_,
+            as_signs=self.aggregate == "mallows",
+            out_of_bag=bool(bags),
+            sample_weight=bags.get("sample_weight"),
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
+
+    def _consensus(self, sums: NDArray[np.float64], n_trees: NDArray[np.int64]) -> NDArray[np.float64]:
+        means = sums / np.maximum(n_trees, 1)[:, None]
+        if self.aggregate == "mallows":
+            return mallows_centre(means, self.n_outputs_)
+        return rank_labels(means)
+
+    def _set_out_of_bag(self, features: Features, ranks: NDArray[np.float64], weights: NDArray | None) -> None:
+        sums, n_trees = self._tree_rankings(feature_rows(features), sample_weight=weights)
+        seen = n_trees > 0
+        self.oob_prediction_ = np.where(seen[:, None], self._consensus(sums, n_trees), np.nan)
+        self.oob_score_ = float(kendall_tau(ranks[seen], self.oob_prediction_[seen])) if seen.any() else float("nan")
+
+    def _growth(self, features: Features) -> Growth:
+        if self.min_samples_leaf is not None:
+            return super()._growth(features)
+        resolved = copy.copy(self)
+        resolved.min_samples_leaf = 1 if self.criterion == "entropy" else 2
+        return BaseForest._growth(resolved, features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class RankingVectors(NamedTuple):
+    """Rankings as the kernels take them."""
+
+    signs: NDArray[np.int8]
+    compared: NDArray[np.uint8] | None
+    vectors: NDArray[np.float64]
+    kinds: NDArray[np.int32]
+    square: float
+
+
+def encode_rankings(ranks: NDArray[np.float64], criterion: str) -> RankingVectors:
+    """Return signs, the vectors that the criterion correlates and a number for each distinct ranking.
+
+    Without ties and unranked labels all vectors are whole numbers of one length, so that sums of them are exact.
+    """
+    signs = pair_signs(ranks)
+    first, second = label_pairs(ranks.shape[1])
+    compared = ~np.isnan(ranks[:, first] + ranks[:, second])
+    kinds = np.unique(np.where(compared, signs, 2), axis=0, return_inverse=True)[1]
+    whole = bool(np.all(signs))
+    if criterion == "spearman":
+        n_labels = ranks.shape[1]
+        vectors = 2 * ranks - (n_labels + 1) if whole else rank_vectors(ranks)
+        square = n_labels * (n_labels**2 - 1) / 3 if whole else 1.0
+    else:
+        vectors = signs.astype(np.float64) if whole else sign_vectors(ranks)
+        square = float(signs.shape[1]) if whole else 1.0
+    return RankingVectors(
+        signs=np.ascontiguousarray(signs),
+        compared=None if compared.all() else np.ascontiguousarray(compared, dtype=np.uint8),
+        vectors=np.ascontiguousarray(vectors),
+        kinds=np.ascontiguousarray(kinds.ravel(), dtype=np.int32),
+        square=square,
+    )
+
+
+def label_scores(pair_scores: NDArray[np.float64], n_labels: int) -> NDArray[np.float64]:
+    """Return scores per label from scores per pair: each pair gives half to either of its labels."""
+    first, second = label_pairs(n_labels)
+    scores = np.zeros((len(pair_scores), n_labels))
+    for pair, (a, b) in enumerate(zip(first, second, strict=True)):
+        scores[:, a] += pair_scores[:, pair] / 2
+        scores[:, b] += pair_scores[:, pair] / 2
+    return scores
