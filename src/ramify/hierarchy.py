@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -11,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from ramify.ordering import adjacency, topological_order, without_cycles
 from ramify.parameters import check_option, check_real
 
 Aggregate = Literal["mean", "sum", "min", "max"] | None
@@ -62,7 +61,7 @@ class Hierarchy:
         _check_names(self.names)
         self.edges: np.ndarray = _check_edges(edges, len(self.names))
         self.edges.flags.writeable = False
-        self._order = _topological_order(self.edges, self.names)
+        self._order = topological_order(self.edges, self.names)
 
     @classmethod
     def from_edges(
@@ -98,7 +97,7 @@ class Hierarchy:
         ]
         unique = list(dict.fromkeys(pairs))
         if on_cycle == "drop":
-            unique = _without_cycles(unique, len(position))
+            unique = without_cycles(unique, len(position))
         return cls(tuple(position), np.array(unique, dtype=np.int64).reshape(-1, 2), w0=w0, aggregate=aggregate)
 
     @classmethod
@@ -359,11 +358,11 @@ class Hierarchy:
 
     @cached_property
     def _parent_lists(self) -> list[list[int]]:
-        return _adjacency(self.edges[:, 1], self.edges[:, 0], len(self))
+        return adjacency(self.edges[:, 1], self.edges[:, 0], len(self))
 
     @cached_property
     def _child_lists(self) -> list[list[int]]:
-        return _adjacency(self.edges[:, 0], self.edges[:, 1], len(self))
+        return adjacency(self.edges[:, 0], self.edges[:, 1], len(self))
 
     def _neighbours(self, child_column: int) -> dict[str, tuple[str, ...]]:
         lists = self._parent_lists if child_column == 1 else self._child_lists
@@ -442,82 +441,6 @@ def _check_edges(edges: Any, n_nodes: int) -> np.ndarray:
     if array.min() < 0 or array.max() >= n_nodes:
         raise ValueError(f"edges must hold positions from 0 to {n_nodes - 1}. Got {array.min()} to {array.max()}.")
     return np.unique(array.astype(np.int64), axis=0)
-
-
-def _topological_order(edges: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
-    """Every parent before its children, by waves from the roots; a cycle is refused and printed."""
-    n_nodes = len(names)
-    children = _adjacency(edges[:, 0], edges[:, 1], n_nodes)
-    n_waiting = np.bincount(edges[:, 1], minlength=n_nodes).tolist()
-    ready = deque(node for node in range(n_nodes) if n_waiting[node] == 0)
-    order = []
-    while ready:
-        node = ready.popleft()
-        order.append(node)
-        for child in children[node]:
-            n_waiting[child] -= 1
-            if n_waiting[child] == 0:
-                ready.append(child)
-    if len(order) < n_nodes:
-        cycle = _find_cycle(edges, {node for node in range(n_nodes) if n_waiting[node] > 0})
-        shown = " -> ".join(names[node] for node in [*cycle[:20], *([cycle[0]] if len(cycle) <= 20 else [])])
-        more = f" -> ... ({len(cycle)} nodes)" if len(cycle) > 20 else ""
-        raise ValueError(
-            f"A hierarchy cannot have a cycle, and this one has {shown}{more}. "
-            "Correct the edges, or pass on_cycle='drop' to drop those that close cycles."
-        )
-    return np.array(order, dtype=np.int64)
-
-
-def _find_cycle(edges: np.ndarray, stuck: set[int]) -> list[int]:
-    """One cycle among the nodes that could not be ordered: go up along parents until one repeats."""
-    a_parent = {child: parent for parent, child in edges.tolist() if parent in stuck and child in stuck}
-    node = min(a_parent)
-    seen: dict[int, int] = {}
-    path: list[int] = []
-    while node not in seen:
-        seen[node] = len(path)
-        path.append(node)
-        node = a_parent[node]
-    return path[seen[node] :][::-1]
-
-
-def _without_cycles(edges: list[tuple[int, int]], n_nodes: int) -> list[tuple[int, int]]:
-    """Drop the edges by which a depth-first walk comes back to a node it is still below, and warn with their number."""
-    children: list[list[int]] = [[] for _ in range(n_nodes)]
-    for parent, child in edges:
-        children[parent].append(child)
-    unseen, on_path, done = 0, 1, 2
-    state = [unseen] * n_nodes
-    dropped: set[tuple[int, int]] = set()
-    for start in range(n_nodes):
-        if state[start] != unseen:
-            continue
-        state[start] = on_path
-        path = [(start, iter(children[start]))]
-        while path:
-            node, remaining = path[-1]
-            child = next(remaining, -1)
-            if child < 0:
-                state[node] = done
-                path.pop()
-            elif state[child] == on_path:
-                dropped.add((node, child))
-            elif state[child] == unseen:
-                state[child] = on_path
-                path.append((child, iter(children[child])))
-    if dropped:
-        warnings.warn(
-            f"{len(dropped)} of {len(edges)} edges closed cycles and were dropped.", UserWarning, stacklevel=3
-        )
-    return [edge for edge in edges if edge not in dropped]
-
-
-def _adjacency(of: np.ndarray, to: np.ndarray, n_nodes: int) -> list[list[int]]:
-    lists: list[list[int]] = [[] for _ in range(n_nodes)]
-    for a, b in zip(of.tolist(), to.tolist(), strict=True):
-        lists[a].append(b)
-    return lists
 
 
 def _csr_of_rows(rows: list[np.ndarray], n_columns: int) -> sparse.csr_array:
