@@ -293,16 +293,16 @@
   inOrder(() => true, () => true).reverse().forEach((label) => { leaves[label] = children[label].length ? children[label].reduce((n, c) => n + leaves[c], 0) : 1; });
   function mapValues() {
     const by = byId("map-colour").value;
-    if (by === "quality") return { values: labels.quality, text: (v) => `${labels.quality_name} ${v.toFixed(3)}`, top: 1 };
-    if (by === "examples") return { values: labels.examples.map((n) => Math.sqrt(n)), text: (v) => `${Math.round(v * v).toLocaleString("en")} examples`, top: Math.sqrt(Math.max(...labels.examples)) };
+    if (by === "quality") return { values: labels.quality, text: (v) => `${labels.quality_name} ${v.toFixed(3)}`, top: 1, most: "1" };
+    if (by === "examples") return { values: labels.examples.map((n) => Math.sqrt(n)), text: (v) => `${Math.round(v * v).toLocaleString("en")} examples`, top: Math.sqrt(Math.max(...labels.examples)), most: Math.max(...labels.examples).toLocaleString("en") };
     const values = labels.names.map((_, label) => { const b = branch(label), i = state.feature < 0 ? -1 : b.features.indexOf(state.feature); return i < 0 ? 0 : branchShare(b, i); });
-    return { values, text: (v) => `${percent(v)} of the importance is ${features.names[state.feature]}'s`, top: Math.max(...values, 1e-9) };
+    return { values, text: (v) => `${percent(v)} of the importance is ${features.names[state.feature]}'s`, top: Math.max(...values, 1e-9), most: percent(Math.max(...values)) + " of a branch" };
   }
   function drawMap() {
     if (!icicle) return;
     const width = icicle.clientWidth || 800, deepest = Math.max(...level) + 1, row = deepest === 1 ? 60 : Math.max(26, Math.min(54, 300 / deepest)), height = deepest * row;
     icicle.setAttribute("viewBox", `0 0 ${width} ${height}`); icicle.setAttribute("height", height);
-    const { values, text, top } = mapValues(), total = roots.reduce((n, r) => n + leaves[r], 0), shapes = [];
+    const { values, text, top, most } = mapValues(), total = roots.reduce((n, r) => n + leaves[r], 0), shapes = [];
     const start = new Array(nLabels).fill(0);
     let x = 0;
     const place = (list, from) => { for (const label of list) { start[label] = from; from += leaves[label] * width / total; } };
@@ -330,8 +330,7 @@
       const value = values[label];
       byId("map-readout").textContent = `${labels.names[label]}: ` + (value === null ? "not measured" : text(value));
     };
-    const chosen = byId("map-colour").selectedOptions[0];
-    byId("map-scale").textContent = `${chosen.textContent}; darkest = ${top === 1 ? "1" : text(top)}`.replace("darkest", isDark() ? "brightest" : "darkest");
+    byId("map-scale").textContent = `${isDark() ? "brightest" : "darkest"} = ${most}`;
   }
   if (icicle) {
     const select = byId("map-colour");

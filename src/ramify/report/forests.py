@@ -1,0 +1,93 @@
+"""What a report takes from a fitted forest: quality per label, and predictions with their reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify.datasets import Dataset
+from ramify.metrics import auprc
+from ramify.report.results import ExplainedRow, Outcome, Reason
+
+N_LABELS = 2
+"""Labels explained per row."""
+
+N_REASONS = 4
+"""Features named per prediction."""
+
+
+def label_quality(y: Any, probabilities: Any) -> tuple[np.ndarray, np.ndarray]:
+    """AUPRC of each label, and what the label's frequency alone would give.
+
+    Parameters
+    ----------
+    y : CSR or array of shape (n_samples, n_labels)
+        True label sets.
+    probabilities : array of the same shape
+        Predicted; rows with NaN (never out of bag) are left out.
+    """
+    predicted = np.asarray(probabilities.toarray() if sparse.issparse(probabilities) else probabilities)
+    known = np.flatnonzero(np.isfinite(predicted).all(axis=1))
+    truth = sparse.csr_array(y)[known]
+    return np.asarray(auprc(truth, predicted[known], average=None)), np.asarray(truth.mean(axis=0)).ravel()
+
+
+def explained_rows(forest: Any, data: Dataset, X: Any = None, *, n_rows: int = 3) -> list[ExplainedRow]:
+    """A few rows from best to worst predicted, each with the labels that moved furthest from the average.
+
+    Parameters
+    ----------
+    forest : ForestClassifier
+        Fitted to label sets or a hierarchy.
+    data : Dataset
+        Rows to choose from, best ones that the forest has not seen.
+    X : array or frame, optional
+        The rows in the form that the forest was fitted to; `data.X` by default.
+    n_rows : int, default=3
+        How many rows.
+    """
+    features = data.X if X is None else X
+    if sparse.issparse(features):
+        features = sparse.csr_array(features)
+    predicted = np.asarray(forest.predict_proba(features))
+    truth = sparse.csr_array(data.y).toarray().astype(bool)
+    surprise = np.abs(truth - predicted).mean(axis=1)
+    order = np.argsort(surprise, kind="stable")
+    chosen = order[np.linspace(0, len(order) - 1, min(n_rows, len(order))).astype(int)]
+    return [_explained(forest, data, features, int(row), predicted[row], truth[row]) for row in chosen]
+
+
+def _explained(
+    forest: Any, data: Dataset, features: Any, row: int, predicted: np.ndarray, truth: np.ndarray
+) -> ExplainedRow:
+    one_row = features.iloc[[row]] if hasattr(features, "iloc") else features[[row]]
+    moved = np.argsort(-np.abs(predicted - forest.prior_), kind="stable")[:N_LABELS]
+    outcomes = []
+    for label in moved.tolist():
+        effects, base = forest.contributions(one_row, label)
+        effects = np.asarray(effects).ravel()
+        best = [int(j) for j in np.argsort(-np.abs(effects), kind="stable")[:N_REASONS] if effects[j]]
+        reasons = [Reason(data.feature_names[j], _value(data, row, j), float(effects[j])) for j in best]
+        correct = bool((predicted[label] >= 0.5) == truth[label])
+        outcomes.append(Outcome(data.label_names[label], float(predicted[label]), float(base), correct, reasons))
+    has = np.flatnonzero(_specific(data, row)).tolist()
+    name = f"row {row + 1}" if data.ids is None else str(data.ids[row])
+    return ExplainedRow(name, [data.label_names[label] for label in has], outcomes)
+
+
+def _specific(data: Dataset, row: int) -> np.ndarray:
+    """The row's labels, without those that another of them implies."""
+    labels = sparse.csr_array(data.y)[[row]]
+    if data.hierarchy is not None:
+        labels = data.hierarchy.most_specific(labels)
+    return np.asarray(labels.toarray()).ravel()
+
+
+def _value(data: Dataset, row: int, feature: int) -> str:
+    value = float(data.X[row, feature])
+    if np.isnan(value):
+        return "missing"
+    values = data.categories[feature]
+    return f"{value:.3g}" if values is None else values[int(value)]
