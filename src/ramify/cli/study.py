@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ def _definition(function: Callable[..., Any]) -> Callable[..., Any]:
 def study() -> None:
     r"""Compare methods over data sets; a run can be stopped at any moment and goes on where it was.
 
-    FILE is a Python file that defines study(data, folder, quick); NAME is one in the folder studies/ of a checkout.
+    FILE is a Python file that defines study(data, folder, quick), or study(folder, quick); NAME is one in the folder studies/ of a checkout.
 
     \b
     Examples:
@@ -203,7 +204,10 @@ def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tup
 
     module = load_study_file(name)
     title = Path(name).stem + ("-quick" if quick else "")
-    chosen: Study = module.study(data=data_folder(data), folder=folder or Path("results") / title, quick=quick)
+    given = {"folder": folder or Path("results") / title, "quick": quick}
+    if "data" in signature(module.study).parameters:
+        given["data"] = data_folder(data)
+    chosen: Study = module.study(**given)
     return module, chosen
 
 
