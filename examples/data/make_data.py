@@ -1,4 +1,4 @@
-"""Write the small files that the quick starts use: measurements of genes, moods of songs; made up, the truth is known."""
+"""Write the small files of the quick starts: measurements of genes, moods of songs; made up, with a known truth."""
 
 from __future__ import annotations
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import output_options
+from ramify.cli.options import output_options, report_option
 from ramify.cli.terminal import console, json_text, plain
 from ramify.cli.terminal import table as text_table
 
@@ -49,6 +50,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 @click.option("--positive", help="The positive one of two classes [default: the last].")
 @click.option("--seed", default=0, show_default=True, type=int, help="Seed of the folds.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the selected features as CSV.")
+@report_option
 @output_options
 def select(
     data: tuple[str, ...],
@@ -66,6 +68,7 @@ def select(
     positive: str | None,
     seed: int,
     output: str | None,
+    report: str | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,  # noqa: ARG001
@@ -78,7 +81,7 @@ def select(
 
     \b
     Examples:
-      ramify select ageing.arff --hierarchy go.obo --method rpv -o selected.csv
+      ramify select ageing.arff --hierarchy go.obo --method rpv -o selected.csv --report selected.html
       ramify select ageing.arff --hierarchy go.edges.csv --method mr --per-row -o rows.csv
       ramify select genes.gaf --hierarchy go.obo --classes longevity.csv --explain daf-2
     """
@@ -105,6 +108,8 @@ def select(
     if output is not None:
         _write(Path(output), lines)
     summary = _summary(chosen, ontology, selector, method, result, positive)
+    if report is not None:
+        _write_report(report, replace(train, feature_hierarchy=hierarchy), selector, summary, titles, seed)
     if as_json:
         click.echo(json_text({**summary, "selected": lines}))
     elif not quiet:
@@ -115,8 +120,6 @@ def _read(
     data: tuple[str, ...], target: tuple[str, ...], feature_hierarchy: str | None, classes: str | None, min_count: int
 ) -> tuple[Dataset, Hierarchy]:
     """Binary features of the files with their target, and the order of the features."""
-    from dataclasses import replace
-
     from ramify.cli.inputs import read_data, read_hierarchy
     from ramify.datasets import annotated_dataset
     from ramify.selection import presence
@@ -245,6 +248,39 @@ def _summary(
         measures = result.measures(positive=positive)
         summary["cross_validation"] = {name: measures[name] for name in (*MEASURES, "share")}
     return summary
+
+
+def _write_report(
+    path: str, data: Dataset, selector: Any, summary: dict[str, Any], titles: dict[str, str], seed: int
+) -> None:
+    """How often each feature is selected, or its relevance, as a report."""
+    from ramify.cli.terminal import command_line
+    from ramify.ranking import FeatureRanking
+    from ramify.report import Results, write_report
+    from ramify.selection import LazySelector
+
+    names = data.feature_names
+    if isinstance(selector, LazySelector):
+        ranking = selector.ranking_
+        chosen = [name for name, score in zip(names, ranking.scores, strict=True) if score > 0]
+    else:
+        ranking = FeatureRanking(names, selector.scores_)
+        chosen = [names[j] for j in selector.get_support(indices=True).tolist()]
+    facts = {"Selection": summary["method"]}
+    if "cross_validation" in summary:
+        found = summary["cross_validation"]
+        facts["Cross-validation"] = ", ".join(f"{title} {found[name]:.3f}" for name, title in MEASURES.items())
+        facts["Selected per row"] = f"{100 * found['share']:.1f} % of the features"
+    results = Results(
+        data,
+        {summary["method"]: ranking},
+        selected=chosen,
+        titles=titles,
+        facts=facts,
+        command=command_line(),
+        seed=seed,
+    )
+    write_report(results, path)
 
 
 def _write(path: Path, lines: list[dict[str, Any]]) -> None:

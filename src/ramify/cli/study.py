@@ -36,7 +36,8 @@ def _definition(function: Callable[..., Any]) -> Callable[..., Any]:
 def study() -> None:
     r"""Compare methods over data sets; a run can be stopped at any moment and goes on where it was.
 
-    FILE is a Python file that defines study(data, folder, quick), or study(folder, quick); NAME is one in the folder studies/ of a checkout.
+    FILE is a Python file that defines study(data, folder, quick), or study(folder, quick); NAME is one in the folder
+    studies/ of a checkout.
 
     \b
     Examples:

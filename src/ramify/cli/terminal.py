@@ -17,6 +17,14 @@ def plain(text: Any) -> str:
     return "".join(c if c.isprintable() else " " for c in str(text))
 
 
+def command_line() -> str:
+    """The command that is running, as it would be typed again."""
+    import shlex
+    import sys
+
+    return plain(shlex.join(["ramify", *sys.argv[1:]]))
+
+
 def console(*, quiet: bool = False, stderr: bool = False) -> Console:
     """The terminal; colours follow NO_COLOR and whether it is one."""
     from rich.console import Console

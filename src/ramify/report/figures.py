@@ -17,12 +17,15 @@ from ramify.report.results import Results
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
 _STYLE = {"svg.fonttype": "none", "svg.hashsalt": "ramify", "text.parse_math": False}
+MOST_FEATURES = 1500
+"""More blocks than this could not be told apart."""
+
 _INK = {"#000000", "#262626", "black"}
 
 
 def report_figures(content: dict[str, Any], results: Results) -> dict[str, list[dict[str, str]]]:
     """SVG and caption of every chart, by the section that shows it."""
-    figures: dict[str, list[dict[str, str]]] = {"quality": [], "agreement": [], "comparisons": []}
+    figures: dict[str, list[dict[str, str]]] = {"quality": [], "agreement": [], "comparisons": [], "features": []}
     with mpl.rc_context(_STYLE):
         quality = content["quality"]
         if quality and quality["curves"]:
@@ -45,11 +48,25 @@ def report_figures(content: dict[str, Any], results: Results) -> dict[str, list[
             figure = plots.shared_features(agreement["sizes"], agreement["shared"], by_chance=agreement["by_chance"])
             caption = "Share of their k best features that two methods have in common, on average."
             figures["agreement"].append({"svg": inline_svg(figure, "shared"), "caption": caption})
+        figures["features"] = _feature_map(results)
         for number, comparison in enumerate(results.comparisons.values()):
             figure = plots.critical_difference(comparison)
             caption = "Mean rank of each method (best on the right); a bar joins methods that do not differ."
             figures["comparisons"].append({"svg": inline_svg(figure, f"critical{number}"), "caption": caption})
     return figures
+
+
+def _feature_map(results: Results) -> list[dict[str, str]]:
+    """The features' own hierarchy coloured by the first ranking, where it is small enough to be seen."""
+    data = results.dataset
+    order = None if data is None else data.feature_hierarchy
+    if data is None or order is None or not results.rankings or not 1 < len(order) <= MOST_FEATURES:
+        return []
+    name, ranking = next(iter(results.rankings.items()))
+    score_of = dict(zip(data.feature_names, ranking.scores.tolist(), strict=True))
+    scores = np.array([score_of.get(feature, np.nan) for feature in order.names])
+    caption = "The hierarchy of the features, each below its (first) parent, coloured by its score."
+    return [{"svg": inline_svg(plots.hierarchy_icicle(order, scores, name=name), "features"), "caption": caption}]
 
 
 def _band(curve: dict[str, Any] | None) -> Any:

@@ -11,8 +11,16 @@ _MEANINGS = {
     "symbolic": "how often the trees test a feature, weighted by the examples that reach the test.",
     "permutation": "how much worse the forest predicts when a feature's values are shuffled among unseen examples.",
     "relief": "whether examples that are close but differ in this feature also differ in their labels.",
-    "shsel": "information gain, without features that repeat their parent in the ontology.",
-    "rpv": "relevance of a feature's value, without values the ontology implies.",
+    "hip-mr": "share of the rows for which the feature is selected: not implied by others, unless more relevant.",
+    "hip": "share of the rows for which the feature is selected: not implied by another of the row's values.",
+    "mr": "share of the rows for which the feature is selected: the most relevant of those that imply each other.",
+    "rpv": "share of the rows for which the feature is selected: present, and more relevant than what it implies.",
+    "positive": "share of the rows that have the feature.",
+    "negative": "share of the rows that lack the feature.",
+    "shsel": "relevance; of features that say nearly the same as their parent only the parent is kept.",
+    "gtd": "relevance; kept are features of which none is above another, chosen from the top down.",
+    "tsel": "relevance; kept is the most telling feature of each path.",
+    "cfs": "correlation with the target; kept are features that tell much and repeat each other little.",
 }
 
 _CITATIONS = {
@@ -20,6 +28,10 @@ _CITATIONS = {
     "tree ensemble methods. Acta Polytechnica Hungarica 17(10), 2020.",
     "relief": "I. Slavkov, J. Karcheska, D. Kocev, S. Kalajdziski, S. Džeroski. ReliefF for hierarchical multi-label "
     "classification. New Frontiers in Mining Complex Patterns, LNCS 8399, 2014.",
+    "selection": "P. N. da Silva, A. Plastino, A. A. Freitas. Prioritizing positive feature values: a new hierarchical "
+    "feature selection method. Applied Intelligence, 2020.",
+    "comparison": "J. Demšar. Statistical comparisons of classifiers over multiple data sets. Journal of Machine "
+    "Learning Research 7, 1-30, 2006.",
 }
 
 
@@ -37,4 +49,8 @@ def citations(results: Results) -> list[str]:
         listed.append(_CITATIONS["forest"])
     if "relief" in names:
         listed.append(_CITATIONS["relief"])
+    if results.selected:
+        listed.append(_CITATIONS["selection"])
+    if results.comparisons:
+        listed.append(_CITATIONS["comparison"])
     return listed

@@ -27,6 +27,7 @@ _SECTIONS = (
     ("drivers", "Who drives what", "methods"),
     ("summary", "In short", "summary"),
     ("ranking", "Ranking", "methods"),
+    ("feature-map", "Features", "methods"),
     ("map", "Map", "methods"),
     ("heatmap", "Heat map", "heatmaps"),
     ("quality", "Quality", "quality"),
@@ -51,11 +52,19 @@ def html_page(content: dict[str, Any], figures: dict[str, list[dict[str, str]]])
     style, script = ((_TEMPLATE / f"report.{suffix}").read_text(encoding="utf-8") for suffix in ("css", "js"))
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((_TEMPLATE / "report.html").read_text(encoding="utf-8"))
-    one_label = len(content["labels"]["names"]) < 2
+    has_drivers = any(method["branches"] for method in content["methods"]) or bool(
+        content["methods"] and content["labels"]["quality"]
+    )
+    absent = set() if has_drivers else {"drivers", "map"}
+    if len(content["labels"]["names"]) < 2:
+        absent.add("map")
+    if not figures["features"]:
+        absent.add("feature-map")
     return template.render(
         content=content,
         texts=_TEXTS,
-        sections=[(i, n) for i, n, key in _SECTIONS if content[key] and not (i == "map" and one_label)],
+        has_drivers=has_drivers,
+        sections=[(section, name) for section, name, key in _SECTIONS if content[key] and section not in absent],
         figures={
             section: [{"svg": Markup(figure["svg"]), "caption": figure["caption"]} for figure in group]
             for section, group in figures.items()

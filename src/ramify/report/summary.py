@@ -14,6 +14,9 @@ def summary_sentences(content: dict[str, Any]) -> list[str]:
         sentences.append(_concentration_sentence(content))
         sentences.extend(_branch_sentence(content))
     sentences.extend(_planted_sentence(content))
+    if content["features"]["selected"]:
+        chosen = content["features"]["selected"]
+        sentences.append(f"{sum(chosen):,} of the {len(chosen):,} features are selected.")
     if content["quality"]:
         sentences.extend(content["quality"]["sentences"][:1])
     if content["agreement"]:
@@ -26,6 +29,9 @@ def lead_sentence(content: dict[str, Any]) -> str:
     """The one thing to take away: whose drivers differ, else where the importance lies, else what the data are."""
     if content["methods"]:
         return (_branch_sentence(content) or [_concentration_sentence(content)])[0]
+    if content["comparisons"]:
+        table = content["comparisons"][0]["table"]
+        return f"{len(table['columns']) - 1} methods compared over {len(table['rows']) - 1} data sets."
     return content["summary"][0] if content["summary"] else ""
 
 

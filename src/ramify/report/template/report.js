@@ -132,6 +132,7 @@
     return row;
   }
   function drawTree() {
+    if (!tree) return;
     const list = visibleLabels();
     const head = make("div", "branch head");
     head.append(make("span", "", labels.noun), make("span", "number", labels.examples ? "examples" : ""), make("span", "quality", labels.quality ? labels.quality_name : ""), make("span", "", withBranches < 0 ? "" : "top features"));

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from ramify.datasets import make_hierarchical
+from ramify.ensemble import ForestClassifier
+from ramify.report.forests import explained_rows, label_quality
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    data = make_hierarchical(400, n_features=30, depth=2, width=3, random_state=0)
+    learnt, rest = data.rows(np.arange(300)), data.rows(np.arange(300, 400))
+    forest = ForestClassifier(30, hierarchy=data.hierarchy, oob_score=True, random_state=0)
+    return forest.fit(learnt.X, learnt.y), learnt, rest
+
+
+def test_labels_are_predicted_better_than_by_their_frequency(fitted):
+    forest, learnt, _ = fitted
+    quality, baseline = label_quality(learnt.y, forest.oob_prediction_)
+    assert (quality > baseline).all()
+    np.testing.assert_allclose(baseline, learnt.y.mean(axis=0), atol=0.02)
+
+
+def test_reasons_are_the_planted_features(fitted):
+    forest, _, rest = fitted
+    rows = explained_rows(forest, rest)
+    assert len(rows) == 3
+    reasons = [(o.label, o.reasons[0].feature) for row in rows for o in row.outcomes]
+    planted = [rest.truth[int(f[1:]), rest.hierarchy.index(label)] for label, f in reasons]
+    assert np.mean(planted) > 0.8
+
+
+def test_the_best_predicted_row_comes_first(fitted):
+    forest, _, rest = fitted
+    first = explained_rows(forest, rest)[0]
+    assert all(outcome.correct for outcome in first.outcomes)
+    assert sum(abs(reason.effect) for reason in first.outcomes[0].reasons) > 0.1
