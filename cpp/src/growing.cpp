@@ -2,11 +2,14 @@
 #include "ramify/grower.hpp"
 #include "ramify/label_target.hpp"
 #include "ramify/number_target.hpp"
+#include "ramify/one_label_target.hpp"
 
 namespace ramify {
 
 Forest grow_labels(const FeatureTable& table, const LabelRows& target, const Examples& examples,
                    const GrowParams& params, const Poll& poll) {
+  if (target.n_labels == 1)
+    return grow_forest<OneLabelTarget>(table, target, Outcome::labels, 1, examples, params, poll);
   return grow_forest<LabelTarget>(table, target, Outcome::labels, target.n_labels, examples, params, poll);
 }
 

@@ -15,6 +15,17 @@ namespace ramify {
 /// Scores closer than this (relative) are equal; equal scores go to the first drawn feature and its lowest cut.
 constexpr double score_tolerance = 1e-12;
 
+/// The best cut of a numeric feature: codes up to `low` go left, `high` is the next code in the node.
+struct Cut {
+  bool found = false;
+  double score = 0;
+  std::int32_t low = 0, high = 0;
+};
+
+/// Whether a target finds the best cut of a numeric feature by itself: bool scan(const NodeEntries&, Cut&).
+template <class Target>
+inline constexpr bool has_own_scan = false;
+
 /// A way to part a node's rows. Numeric: codes up to `low` go left. Nominal: the codes in `left_codes`.
 struct Split {
   bool found = false;
@@ -48,8 +59,10 @@ class Splitter {
     limits_ = limits;
     prepare_missing();
     if (column.nominal) return best_nominal(feature, column, n, best);
-    entries.sort();
-    scan();
+    if (!scan_at_once()) {
+      entries.sort();
+      scan();
+    }
     if (!found_ || !worthwhile_ || !better(best)) return;
     accept(feature, column, best);
     best.nominal = false;
@@ -137,6 +150,24 @@ class Splitter {
     high_ = high;
     missing_left_ = missing_left;
     worthwhile_ = target_.worthwhile();
+  }
+
+  /// Leave the scan to a target that has a quicker one, where every row is listed and any side is large enough.
+  bool scan_at_once() {
+    if constexpr (has_own_scan<Target>) {
+      if (!entries.missing.empty() || entries.n_default > 0 || limits_.min_samples_leaf > 1) return false;
+      Cut cut;
+      if (!target_.scan(entries, cut)) return false;
+      found_ = cut.found;
+      score_ = cut.score;
+      low_ = cut.low;
+      high_ = cut.high;
+      missing_left_ = false;
+      worthwhile_ = true;
+      return true;
+    } else {
+      return false;
+    }
   }
 
   /// Scan from both ends towards the default code, whose rows stay untouched.

@@ -1,0 +1,75 @@
+/// A single label as a target of the grower: two numbers per side, and cuts of numeric features found without sorting
+/// rows. Every tree equals the one LabelTarget grows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ramify/forest.hpp"
+#include "ramify/node_entries.hpp"
+#include "ramify/nominal.hpp"
+#include "ramify/splitting.hpp"
+
+namespace ramify {
+
+/// The impurity w p (1 - p) of one label; the functions are those of LabelTarget.
+class OneLabelTarget {
+ public:
+  explicit OneLabelTarget(const LabelRows& data) : data_(data), label_weight_(data.label_weights[0]) {}
+
+  void begin_tree() {}
+  int begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights, int level);
+  bool pure() const { return pure_; }
+  double decrease(double score) const { return score - node_square_ / node_weight_; }
+
+  void clear() { count_ = weight_ = 0; }
+  void add(std::uint32_t row) {
+    count_ += has_[row] ? m_[row] : 0.0;
+    weight_ += m_[row];
+  }
+  double score() const { return score_of(count_, weight_); }
+  static constexpr bool worthwhile() { return true; }
+
+  void set_missing(const std::vector<std::uint32_t>& rows);
+  void add_tracking_missing(std::uint32_t row) { add(row); }
+  double score_with_missing() const { return score_of(count_ + missing_count_, weight_ + missing_weight_); }
+
+  void category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums);
+  void write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double total, Tree& tree);
+
+  /// Find the best cut of a feature that all rows of the node list (none missing, no default), ties as in Splitter.
+  /// False, with nothing done, where weights are not small integers or codes too many: then sort and add.
+  bool scan(const NodeEntries& entries, Cut& cut);
+
+ private:
+  double score_of(double count, double weight) const {
+    const double square = label_weight_ * count * count, product = label_weight_ * count * node_count_;
+    return square / weight + (node_square_ - 2 * product + square) / (node_weight_ - weight);
+  }
+  void scan_counted(const NodeEntries& entries, std::uint32_t range, Cut& cut);
+  void scan_sorted(const NodeEntries& entries, std::uint32_t range, Cut& cut);
+  void sort_packed(std::uint32_t range);
+
+  const LabelRows data_;
+  const double label_weight_;
+
+  // the node
+  std::int64_t n_ = 0;
+  const double* m_ = nullptr;
+  std::vector<char> has_;               ///< per local row
+  std::vector<std::uint32_t> payload_;  ///< per local row: weight << 1 | has
+  double node_count_ = 0, node_weight_ = 0, node_square_ = 0;
+  bool pure_ = false, small_integers_ = false;
+
+  // the accumulated side and the missing rows
+  double count_ = 0, weight_ = 0, missing_count_ = 0, missing_weight_ = 0;
+
+  // scratch of scan
+  std::vector<std::uint64_t> sums_;  ///< by code: weight of the rows with the label << 32 | weight of all rows
+  std::vector<std::uint32_t> packed_, spare_;
+};
+
+template <>
+inline constexpr bool has_own_scan<OneLabelTarget> = true;
+
+}  // namespace ramify

@@ -1,0 +1,192 @@
+#include "ramify/one_label_target.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace ramify {
+
+namespace {
+
+constexpr int payload_bits = 8;
+constexpr std::uint32_t payload_mask = (1u << payload_bits) - 1;
+constexpr double largest_weight = 127;  // weight << 1 | has must fit the payload
+
+/// Keeps the best of the cuts offered in ascending order; the lowest of equal ones.
+class BestCut {
+ public:
+  BestCut(double node_count, double node_weight, Cut& cut) : count_(node_count), weight_(node_weight), cut_(cut) {}
+
+  void offer(double count, double weight, std::int32_t low, std::int32_t high) {
+    const double rest = count_ - count, rest_weight = weight_ - weight;
+    const double square = count * count, rest_square = rest * rest;
+    // without a division: is it worth a closer look?
+    if (square * rest_weight + rest_square * weight < worth_a_look_ * (weight * rest_weight)) return;
+    const double score = square / weight + rest_square / rest_weight;
+    if (!(score > limit_)) return;
+    limit_ = score + score_tolerance * score;
+    worth_a_look_ = score * (1 - 1e-9);
+    cut_.found = true;
+    cut_.score = score;
+    cut_.low = low;
+    cut_.high = high;
+  }
+
+ private:
+  const double count_, weight_;
+  double limit_ = -std::numeric_limits<double>::infinity();
+  double worth_a_look_ = 0;
+  Cut& cut_;
+};
+
+}  // namespace
+
+int OneLabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t*, std::int64_t n, const double* weights,
+                               int level) {
+  n_ = n;
+  m_ = weights;
+  has_.resize(static_cast<std::size_t>(n));
+  payload_.resize(static_cast<std::size_t>(n));
+  std::int64_t n_have = 0;
+  small_integers_ = label_weight_ == 1.0;
+  node_count_ = node_weight_ = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const bool has = data_.offsets[rows[i] + 1] > data_.offsets[rows[i]];
+    const double m = weights[i];
+    has_[at] = has;
+    n_have += has;
+    node_count_ += has ? m : 0.0;
+    node_weight_ += m;
+    const auto whole = static_cast<std::uint32_t>(m < largest_weight ? m : largest_weight);
+    small_integers_ = small_integers_ && m == whole;
+    payload_[at] = whole << 1 | static_cast<std::uint32_t>(has);
+  }
+  pure_ = n_have == 0 || n_have == n || label_weight_ == 0;
+  node_square_ = label_weight_ * node_count_ * node_count_;
+  return level;
+}
+
+void OneLabelTarget::set_missing(const std::vector<std::uint32_t>& rows) {
+  clear();
+  for (const std::uint32_t row : rows) add(row);
+  missing_count_ = count_;
+  missing_weight_ = weight_;
+}
+
+void OneLabelTarget::category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums) {
+  sums.clear();
+  sums.dimension_weight.assign(1, label_weight_);
+  for (std::size_t first = 0; first < keys.size();) {
+    std::size_t last = first;
+    clear();
+    for (; last < keys.size() && keys[last] >> 32 == keys[first] >> 32; ++last) {
+      add(static_cast<std::uint32_t>(keys[last]));
+    }
+    if (count_ != 0) {
+      sums.dimensions.push_back(0);
+      sums.sums.push_back(count_);
+    }
+    sums.weight.push_back(weight_);
+    sums.own.push_back(0);
+    sums.offsets.push_back(static_cast<std::int64_t>(sums.dimensions.size()));
+    first = last;
+  }
+}
+
+void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double, Tree& tree) {
+  std::int64_t n_have = 0;
+  double count = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const bool has = data_.offsets[rows[i] + 1] > data_.offsets[rows[i]];
+    n_have += has;
+    count += has ? weights[i] : 0.0;
+  }
+  if (n_have > 0) tree.leaf_labels.push_back(0);
+  if (n_have > 0 && n_have < n) tree.leaf_counts.push_back(count);
+  tree.leaf_offsets.push_back(static_cast<std::int64_t>(tree.leaf_labels.size()));
+  tree.leaf_partial.push_back(static_cast<std::int64_t>(tree.leaf_counts.size()));
+}
+
+bool OneLabelTarget::scan(const NodeEntries& entries, Cut& cut) {
+  const std::uint32_t range = static_cast<std::uint32_t>(entries.max_code - entries.min_code) + 1;
+  if (!small_integers_ || range >= 1u << (32 - payload_bits)) return false;
+  cut.found = false;
+  if (range <= 4 * entries.keys.size() || range <= 64) {
+    scan_counted(entries, range, cut);
+  } else {
+    scan_sorted(entries, range, cut);
+  }
+  return true;
+}
+
+/// Few codes: sum per code, then walk the codes.
+void OneLabelTarget::scan_counted(const NodeEntries& entries, std::uint32_t range, Cut& cut) {
+  sums_.assign(range, 0);
+  for (const std::uint64_t key : entries.keys) {
+    const std::uint64_t payload = payload_[NodeEntries::row_of(key)], weight = payload >> 1;
+    sums_[static_cast<std::size_t>(NodeEntries::code_of(key) - entries.min_code)] +=
+        weight | (weight << 32 & (0 - (payload & 1)));
+  }
+  BestCut best(node_count_, node_weight_, cut);
+  std::uint64_t sum = sums_[0];
+  std::uint32_t low = 0;
+  for (std::uint32_t code = 1; code < range; ++code) {
+    if (sums_[code] == 0) continue;
+    best.offer(static_cast<double>(sum >> 32), static_cast<double>(sum & 0xFFFFFFFFu),
+               static_cast<std::int32_t>(low) + entries.min_code, static_cast<std::int32_t>(code) + entries.min_code);
+    sum += sums_[code];
+    low = code;
+  }
+}
+
+/// Many codes: sort code and payload as one number, then walk the rows.
+void OneLabelTarget::scan_sorted(const NodeEntries& entries, std::uint32_t range, Cut& cut) {
+  const std::size_t n = entries.keys.size();
+  packed_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto code = static_cast<std::uint32_t>(NodeEntries::code_of(entries.keys[i]) - entries.min_code);
+    packed_[i] = code << payload_bits | payload_[NodeEntries::row_of(entries.keys[i])];
+  }
+  sort_packed(range);
+  BestCut best(node_count_, node_weight_, cut);
+  std::uint32_t count = 0, weight = 0;
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    const std::uint32_t m = (packed_[i] & payload_mask) >> 1;
+    weight += m;
+    count += m & (0u - (packed_[i] & 1u));
+    const std::uint32_t code = packed_[i] >> payload_bits, next = packed_[i + 1] >> payload_bits;
+    if (code == next) continue;
+    best.offer(count, weight, static_cast<std::int32_t>(code) + entries.min_code,
+               static_cast<std::int32_t>(next) + entries.min_code);
+  }
+}
+
+void OneLabelTarget::sort_packed(std::uint32_t range) {
+  const std::size_t n = packed_.size();
+  if (n <= 32) {
+    for (std::size_t i = 1; i < n; ++i) {
+      const std::uint32_t key = packed_[i];
+      std::size_t j = i;
+      for (; j > 0 && packed_[j - 1] > key; --j) packed_[j] = packed_[j - 1];
+      packed_[j] = key;
+    }
+    return;
+  }
+  int n_bits = 0;
+  while ((range - 1) >> n_bits != 0) ++n_bits;
+  const int n_passes = (n_bits + 7) / 8;
+  const int digit_bits = (n_bits + n_passes - 1) / n_passes;
+  const std::uint32_t mask = (1u << digit_bits) - 1;
+  spare_.resize(n);
+  std::uint32_t places[257];
+  for (int pass = 0; pass < n_passes; ++pass) {
+    const int shift = payload_bits + pass * digit_bits;
+    std::fill(places, places + mask + 2, 0u);
+    for (const std::uint32_t key : packed_) ++places[(key >> shift & mask) + 1];
+    for (std::uint32_t digit = 1; digit <= mask; ++digit) places[digit] += places[digit - 1];
+    for (const std::uint32_t key : packed_) spare_[places[key >> shift & mask]++] = key;
+    packed_.swap(spare_);
+  }
+}
+
+}  // namespace ramify

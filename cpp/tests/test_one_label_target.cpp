@@ -1,0 +1,135 @@
+// One label: the quick scan finds the cut that brute force finds, and whole trees equal those of LabelTarget.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "check.hpp"
+#include "ramify/grower.hpp"
+#include "ramify/label_target.hpp"
+#include "ramify/one_label_target.hpp"
+
+using namespace ramify;
+
+namespace {
+
+struct Labels {
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> labels;
+  std::vector<double> weights{1.0, 1.0};
+
+  LabelRows view(std::int64_t n_labels) const {
+    return {offsets.data(), labels.data(), static_cast<std::int64_t>(offsets.size()) - 1, n_labels, weights.data()};
+  }
+};
+
+Labels random_labels(std::size_t n, Random& random) {
+  Labels labels;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (random.uniform() < 0.4) labels.labels.push_back(0);
+    labels.offsets.push_back(static_cast<std::int64_t>(labels.labels.size()));
+  }
+  return labels;
+}
+
+void test_scan_equals_brute_force(std::size_t n, std::int32_t n_codes, std::uint64_t seed) {
+  Random random(seed, 0);
+  const Labels labels = random_labels(n, random);
+  std::vector<std::uint32_t> rows, slots(n, 0);
+  std::vector<double> weights;
+  NodeEntries entries;
+  double node_weight = 0, node_count = 0;
+  std::vector<double> weight_of(static_cast<std::size_t>(n_codes), 0), count_of(static_cast<std::size_t>(n_codes), 0);
+  entries.min_code = n_codes;
+  for (std::size_t i = 0; i < n; ++i) {
+    rows.push_back(static_cast<std::uint32_t>(i));
+    weights.push_back(1.0 + static_cast<double>(random.below(3)));
+    const auto code = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n_codes)));
+    entries.keys.push_back((static_cast<std::uint64_t>(code) << 32) | i);
+    entries.min_code = std::min(entries.min_code, code);
+    entries.max_code = std::max(entries.max_code, code);
+    const double count = labels.offsets[i + 1] > labels.offsets[i] ? weights[i] : 0.0;
+    weight_of[static_cast<std::size_t>(code)] += weights[i];
+    count_of[static_cast<std::size_t>(code)] += count;
+    node_weight += weights[i];
+    node_count += count;
+  }
+  OneLabelTarget target(labels.view(1));
+  target.begin_node(rows.data(), slots.data(), static_cast<std::int64_t>(n), weights.data(), -1);
+  Cut cut;
+  CHECK(target.scan(entries, cut));
+
+  double best = -std::numeric_limits<double>::infinity(), weight = 0, count = 0;
+  std::int32_t low = -1, before = -1;
+  for (std::int32_t code = 0; code < n_codes; ++code) {
+    if (weight_of[static_cast<std::size_t>(code)] == 0) continue;
+    if (before >= 0) {
+      const double rest = node_count - count;
+      const double score = count * count / weight + rest * rest / (node_weight - weight);
+      if (score > best * (1 + score_tolerance) || best < 0) {
+        best = score;
+        low = before;
+      }
+    }
+    weight += weight_of[static_cast<std::size_t>(code)];
+    count += count_of[static_cast<std::size_t>(code)];
+    before = code;
+  }
+  CHECK(cut.found == (low >= 0));
+  if (cut.found) {
+    CHECK(cut.low == low);
+    CHECK(cut.score == best);
+    CHECK_NEAR(target.decrease(cut.score), best - node_count * node_count / node_weight, 1e-12);
+  }
+}
+
+void test_trees_equal_those_of_label_target(std::size_t n, bool missing, std::uint64_t seed) {
+  Random random(seed, 1);
+  const Labels labels = random_labels(n, random);
+  std::vector<double> values(n * 4);
+  for (std::size_t i = 0; i < n; ++i) {
+    values[i] = random.uniform();
+    values[n + i] = static_cast<double>(random.below(7));
+    values[2 * n + i] = random.uniform() < 0.8 ? 0.0 : random.uniform();
+    values[3 * n + i] = static_cast<double>(random.below(5));
+    if (missing && random.uniform() < 0.2) values[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto rows = static_cast<std::int64_t>(n);
+  const Poll poll = [](std::int64_t) { return true; };
+  const MatrixView<double> view{values.data(), rows, 4, 1, rows};
+  const FeatureTable table = code_dense(view, {0, 0, 0, 5}, 0, 1, poll);
+  Examples examples;
+  for (std::size_t i = 0; i < n; ++i) examples.rows.push_back(static_cast<std::uint32_t>(i));
+  GrowParams params;
+  params.seed = seed;
+  params.n_trees = 5;
+  params.max_features = 2;
+  const Forest one = grow_forest<OneLabelTarget>(table, labels.view(1), Outcome::labels, 1, examples, params, poll);
+  const Forest any = grow_forest<LabelTarget>(table, labels.view(1), Outcome::labels, 1, examples, params, poll);
+  validate(one);
+  for (std::size_t t = 0; t < 5; ++t) {
+    CHECK(one.trees[t]->feature == any.trees[t]->feature);
+    CHECK(one.trees[t]->threshold == any.trees[t]->threshold);
+    CHECK(one.trees[t]->child == any.trees[t]->child);
+    CHECK(one.trees[t]->missing_left == any.trees[t]->missing_left);
+    CHECK(one.trees[t]->decrease == any.trees[t]->decrease);
+    CHECK(one.trees[t]->subset_words == any.trees[t]->subset_words);
+    CHECK(one.trees[t]->leaf_labels == any.trees[t]->leaf_labels);
+    CHECK(one.trees[t]->leaf_counts == any.trees[t]->leaf_counts);
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::uint64_t seed = 0;
+  for (const std::size_t n : {2, 3, 20, 32, 33, 60, 500}) {
+    for (const std::int32_t n_codes : {2, 5, 100, 3000, 1000000}) {
+      for (int repeat = 0; repeat < 5; ++repeat) test_scan_equals_brute_force(n, n_codes, ++seed);
+    }
+  }
+  for (const std::size_t n : {2, 10, 300}) {
+    test_trees_equal_those_of_label_target(n, false, ++seed);
+    test_trees_equal_those_of_label_target(n, true, ++seed);
+  }
+  return check::finish();
+}
