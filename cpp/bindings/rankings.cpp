@@ -91,6 +91,22 @@ OutArray<double> bind_leaf_rankings(const Forest& forest, std::int64_t tree, std
   return to_numpy(std::move(rankings), n_leaves, static_cast<std::size_t>(n_labels));
 }
 
+nb::tuple bind_permutation_rankings(const Forest& forest, const FeatureTable& table,
+                                    const WholeRows<std::int8_t>& signs,
+                                    const std::optional<WholeRows<std::uint8_t>>& compared,
+                                    const WholeRows<double>& vectors, const InArray<std::int32_t>& kinds,
+                                    std::int64_t n_labels, const OptionalWeights& sample_weight, int n_threads,
+                                    std::optional<nb::callable> progress) {
+  const RankingRows target = ranking_rows(signs, compared, vectors, kinds, n_labels, 1.0);
+  const Examples examples = examples_of(table.n_rows(), {}, sample_weight);
+  RankingIncreases result = Patience(std::move(progress)).run([&](const Poll& poll) {
+    return permutation_rankings(forest, table, target, examples, n_threads, poll);
+  });
+  const std::size_t n_features = result.scores.size();
+  return nb::make_tuple(to_numpy(std::move(result.scores)),
+                        to_numpy(std::move(result.pair_scores), n_features, signs.shape(1)));
+}
+
 }  // namespace
 
 void bind_rankings(nb::module_& m) {
@@ -101,5 +117,8 @@ void bind_rankings(nb::module_& m) {
         "min_samples_leaf"_a, "min_impurity_decrease"_a, "n_threads"_a, "progress"_a.none());
   m.def("sum_rankings", &bind_sum_rankings, "forest"_a, "rows"_a, nb::kw_only(), "n_labels"_a, "as_signs"_a,
         "out_of_bag"_a, "sample_weight"_a.noconvert().none(), "n_threads"_a);
+  m.def("permutation_rankings", &bind_permutation_rankings, "forest"_a, "table"_a, "signs"_a.noconvert(),
+        "compared"_a.noconvert().none(), "vectors"_a.noconvert(), "kinds"_a.noconvert(), nb::kw_only(), "n_labels"_a,
+        "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none());
   m.def("leaf_rankings", &bind_leaf_rankings, "forest"_a, nb::kw_only(), "tree"_a, "n_labels"_a);
 }

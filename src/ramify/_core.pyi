@@ -311,3 +311,18 @@ def sum_rankings(
 
 def leaf_rankings(forest: Forest, *, tree: int, n_labels: int) -> Array:
     """The ranking of each leaf of a tree, ties sharing their mean rank."""
+
+def permutation_rankings(
+    forest: Forest,
+    table: FeatureTable,
+    signs: Array,
+    compared: Array | None,
+    vectors: Array,
+    kinds: Array,
+    *,
+    n_labels: int,
+    sample_weight: Array | None,
+    n_threads: int,
+    progress: Callable[[int], Any] | None,
+) -> tuple[Array, Array]:
+    """Mean over trees of the relative increase of 1 - tau-b, per feature, and of that of the Brier score per pair."""

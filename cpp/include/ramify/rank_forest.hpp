@@ -41,4 +41,12 @@ struct SummedRankings {
 SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const FeatureRows& rows, const Examples* examples,
                             bool as_signs, int n_threads, const Poll& poll);
 
+/// The Random Forest score of rankings.
+struct RankingIncreases {
+  std::vector<double> scores;       ///< per feature: mean over trees of (err permuted - err) / err, err = 1 - tau-b
+  std::vector<double> pair_scores;  ///< n_features x n_pairs: mean over trees of the increase of the Brier score
+};
+RankingIncreases permutation_rankings(const Forest& forest, const FeatureTable& table, const RankingRows& target,
+                                      const Examples& examples, int n_threads, const Poll& poll);
+
 }  // namespace ramify

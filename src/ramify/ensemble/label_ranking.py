@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
-from ramify.ensemble.growing import Growth, feature_rows, grow
+from ramify.ensemble.growing import Growth, feature_rows, feature_table, grow
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
-from ramify.features import Features, learn_features
+from ramify.features import Features, apply_features, learn_features
 from ramify.metrics.rankings import kendall_tau
 from ramify.parameters import check_option, check_real
 from ramify.targets.rankings import (
+    check_rankings,
     label_pairs,
     pair_names,
     pair_signs,
@@ -235,6 +236,45 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
     def label_importances_(self) -> NDArray[np.float64]:
         """Genie3 scores per label, of shape (n_features, n_labels); they sum to the scores over all pairs."""
         return label_scores(self.pair_importances_, self.n_outputs_)
+
+    def permutation_importances(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Random Forest scores: how much worse out-of-bag rankings become when a feature is permuted.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the forest was fitted on.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+            Mean over trees of ``(err permuted - err) / err`` with ``err = 1 - tau-b``; a tree without error adds 0.
+        pair_scores : ndarray of shape (n_features, n_pairs)
+            Mean over trees of the increase of the Brier score of each label pair.
+        """
+        check_is_fitted(self, "trees_")
+        if not self.bootstrap:
+            raise ValueError(
+                "Permutation importances need out-of-bag rows, and bootstrap=False leaves none. "
+                "Fit with bootstrap=True, or use pair_importances_."
+            )
+        features = apply_features(self, X)
+        ranks = check_rankings(y, n_labels=self.n_outputs_)
+        target = encode_rankings(ranks, self.criterion)
+        return _core.permutation_rankings(
+            self.trees_,
+            feature_table(features, n_jobs=self.n_jobs),
+            target.signs,
+            target.compared,
+            target.vectors,
+            target.kinds,
+            n_labels=self.n_outputs_,
+            sample_weight=checked_sample_weight(self, sample_weight, len(ranks)),
+            n_threads=effective_n_jobs(self.n_jobs),
+            progress=None,
+        )
 
     def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
         """What each feature on the path added to a preference, and the value that all predictions start from.
