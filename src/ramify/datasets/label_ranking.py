@@ -109,4 +109,5 @@ def _tie_neighbours(generator: np.random.Generator, ranks: np.ndarray, share: fl
 def _hide_labels(generator: np.random.Generator, ranks: np.ndarray, share: float) -> np.ndarray:
     draws = generator.random(ranks.shape)
     kept_anyway = rankdata(draws, method="ordinal", axis=1) > ranks.shape[1] - 2
-    return rankdata(np.where((draws < share) & ~kept_anyway, np.nan, ranks), method="dense", axis=1, nan_policy="omit")
+    hidden = np.where((draws < share) & ~kept_anyway, np.nan, ranks)
+    return rankdata(hidden, method="dense", axis=1, nan_policy="omit").astype(np.float64)
