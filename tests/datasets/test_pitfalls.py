@@ -217,7 +217,7 @@ def test_21_missing_values_in_features_and_labels(write):
     data = read_arff(write(header + "?,?,1,0\n1,y,?,1\n"), target=["l1", "l2"])
     assert np.isnan(data.X[0]).all()
     np.testing.assert_array_equal(data.y, [[1, 0], [np.nan, 1]])
-    with pytest.raises(FileError, match="line 8: the class 'l2' is missing"):
+    with pytest.raises(FileError, match="line 8, column 7: the class 'l2' is missing"):
         read_arff(write(header + "1,x,1,1\n1,x,1,?\n"))
 
 

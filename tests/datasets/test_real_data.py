@@ -384,5 +384,5 @@ def test_every_small_clus_file_is_read(data_folder):
         for file in files:
             if file.name != "example_ssl.arff":  # its target is missing in some rows
                 assert read_arff(file).n_samples > 0
-    with pytest.raises(ValueError, match="line 16: the class 'y3_x1XORx2' is missing"):
+    with pytest.raises(ValueError, match="line 16, column 11: the class 'y3_x1XORx2' is missing"):
         read_arff(data_folder / "clus_expected/docs_examples/example_ssl.arff")

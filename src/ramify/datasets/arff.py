@@ -294,7 +294,7 @@ def _identifiers(rows: Rows, attributes: tuple[Attribute, ...], column: int) -> 
         return numbers.astype(np.int64) if np.all(numbers == np.floor(numbers)) else numbers
     for row, text in enumerate(texts):
         if text is None:
-            raise rows.error(row, f"the identifier {shown(attribute.name)} is missing", "Name the row.")
+            raise rows.error(row, column, f"the identifier {shown(attribute.name)} is missing", "Name the row.")
     return np.array(texts, dtype=object)
 
 

@@ -64,7 +64,8 @@ def read_header(path: PathLike, encoding: str) -> tuple[Header, Iterator[bytes]]
         else:
             line.position = 0
             line.skip_blanks()
-            line.fail(f"{shown(stripped)} is none of @relation, @attribute, @data, a comment (%) or blank", "")
+            known = "@relation, @attribute, @data, a comment (%) or blank"
+            line.fail(f"{shown(stripped)} is none of {known}", "Correct it, or put @data before the rows.")
     raise FileError(
         path, "there is no @data line", line=max(number, 1), advice="Is this an ARFF file, and is it complete?"
     )

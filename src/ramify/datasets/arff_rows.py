@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.datasets.arff_header import Attribute, Header
-from ramify.datasets.files import FileError, PathLike, decoded, shown
+from ramify.datasets.files import FileError, PathLike, column_of_cell, decoded, shown
 
 _BLOCK = 8 << 20
 _KIND_CODES = {"number": 0, "nominal": 1}
@@ -31,9 +31,11 @@ class Rows:
     weights: np.ndarray | None
     has_sparse_rows: bool
 
-    def error(self, row: int, fault: str, advice: str) -> FileError:
-        """An error that names the file and the line of a row."""
-        return FileError(self.paths[self.file_of[row]], fault, line=int(self.lines[row]), advice=advice)
+    def error(self, row: int, attribute: int, fault: str, advice: str) -> FileError:
+        """An error that names the file, the line and the column of a cell (of a dense row)."""
+        path, line = self.paths[self.file_of[row]], int(self.lines[row])
+        column = column_of_cell(path, line, 0 if self.has_sparse_rows else attribute, ",", "utf-8")
+        return FileError(path, fault, line=line, column=column, advice=advice)
 
 
 def joined(parts: list[Rows]) -> Rows:

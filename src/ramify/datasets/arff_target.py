@@ -79,7 +79,7 @@ def read_target(
         y = values[:, 0] if len(columns) == 1 else values
         return TargetColumns("numbers", y, tuple(attribute.name for attribute in chosen))
     if len(columns) == 1 and not as_labels:
-        return _classes(rows, chosen[0], values[:, 0])
+        return _classes(rows, chosen[0], columns[0], values[:, 0])
     return TargetColumns(
         "labels", label_matrix(rows, chosen, values, positive), tuple(attribute.name for attribute in chosen)
     )
@@ -90,11 +90,14 @@ def _values(rows: Rows, columns: list[int]) -> np.ndarray:
     return values.toarray() if sparse.issparse(values) else values
 
 
-def _classes(rows: Rows, attribute: Attribute, codes: np.ndarray) -> TargetColumns:
+def _classes(rows: Rows, attribute: Attribute, column: int, codes: np.ndarray) -> TargetColumns:
     missing = np.flatnonzero(np.isnan(codes))
     if len(missing):
         raise rows.error(
-            int(missing[0]), f"the class {shown(attribute.name)} is missing", "Remove the row or fill in its class."
+            int(missing[0]),
+            column,
+            f"the class {shown(attribute.name)} is missing",
+            "Remove the row or fill in its class.",
         )
     return TargetColumns("classes", codes.astype(np.int64), attribute.values)
 
@@ -138,7 +141,9 @@ def _ranking(rows: Rows, attribute: Attribute, column: int) -> TargetColumns:
         try:
             y[row] = ranks_of_order(text or "", position)
         except OrderError as error:
-            raise rows.error(row, f"in the ranking {shown(text or '')} {error}", "Write it as a>b=c>d.") from None
+            raise rows.error(
+                row, column, f"in the ranking {shown(text or '')} {error}", "Write it as a>b=c>d."
+            ) from None
     return TargetColumns("rankings", y, attribute.values)
 
 
@@ -154,6 +159,7 @@ def hierarchy_labels(
         if text is None:
             raise rows.error(
                 row,
+                column,
                 f"the labels {shown(attribute.name)} are missing",
                 "Remove the row, or write '' if it is known to have no label.",
             )
@@ -164,6 +170,7 @@ def hierarchy_labels(
             elif name != _ROOT:
                 raise rows.error(
                     row,
+                    column,
                     f"{shown(name)} is not in the hierarchy of {shown(attribute.name)}",
                     f"Declare it in line {attribute.line}, or separate labels by @.",
                 )

@@ -6,13 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ramify.datasets.files import FileError, PathLike, plain_name, read_text, shown
+from ramify.datasets.files import FileError, PathLike, column_of_cell, plain_name, read_text, shown
 
 MISSING = ("", "?", "NA", "NaN", "nan", "null")
 
@@ -31,19 +31,24 @@ class Table:
     paths: list[Path]
     file_of: np.ndarray
     lines: np.ndarray | None
+    separator: str | None = None
+    encoding: str = "utf-8"
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.file_of)
 
-    def error(self, row: int, fault: str, advice: str) -> FileError:
-        """An error that names the file and the line of a row (the row, where the file has no lines)."""
+    def error(self, row: int, position: int, fault: str, advice: str) -> FileError:
+        """An error that names the file, the line and the column of a cell (the row, where the file has no lines)."""
         path = self.paths[self.file_of[row]]
         if self.lines is None:
             first = int(np.argmax(self.file_of == self.file_of[row]))
             return FileError(path, f"in row {row - first + 1} {fault}", advice=advice)
-        return FileError(path, fault, line=int(self.lines[row]), advice=advice)
+        line = int(self.lines[row])
+        separator = self.separator or separator_of(path)
+        column = column_of_cell(path, line, position, separator, self.encoding, quotes='"')
+        return FileError(path, fault, line=line, column=column, advice=advice)
 
 
 def separator_of(path: PathLike) -> str:
@@ -86,7 +91,9 @@ def without_trailing_cell(records: list[tuple[int, list[str]]]) -> list[tuple[in
     return records
 
 
-def check_width(path: PathLike, records: list[tuple[int, list[str]]], width: int, what: str) -> None:
+def check_width(
+    path: PathLike, records: list[tuple[int, list[str]]], width: int, what: str, separator: str | None, encoding: str
+) -> None:
     """Refuse rows that are shorter or longer than the first."""
     for line, cells in records:
         if len(cells) != width:
@@ -94,7 +101,7 @@ def check_width(path: PathLike, records: list[tuple[int, list[str]]], width: int
                 path,
                 f"the row has {len(cells)} cells and {what} has {width}",
                 line=line,
-                column=None,
+                column=column_of_cell(path, line, width, separator or separator_of(path), encoding, quotes='"'),
                 advice="Leave a cell empty where a value is missing, and quote cells that hold the separator.",
             )
 
@@ -110,7 +117,7 @@ def read_table(paths: Sequence[Path], *, separator: str | None, encoding: str, m
         if not records:
             raise FileError(path, "the file is empty", line=1, advice="Write a line with the names of the columns.")
         header = [name.strip() for name in records[0][1]]
-        check_width(path, records[1:], len(header), "the header")
+        check_width(path, records[1:], len(header), "the header", separator, encoding)
         if number == 0:
             names = header
         elif header != names:
@@ -123,7 +130,8 @@ def read_table(paths: Sequence[Path], *, separator: str | None, encoding: str, m
         rows.extend(cells for _, cells in records[1:])
         lines.extend(line for line, _ in records[1:])
         file_of.extend([number] * (len(records) - 1))
-    return table_of_rows(names, rows, list(paths), np.array(file_of, dtype=np.int64), np.array(lines), missing)
+    table = table_of_rows(names, rows, list(paths), np.array(file_of, dtype=np.int64), np.array(lines), missing)
+    return replace(table, separator=separator, encoding=encoding)
 
 
 def table_of_rows(
@@ -156,7 +164,9 @@ def column_values(table: Table, position: int, *, nominal: bool) -> tuple[np.nda
         cells = [None if np.isnan(value) else f"{value:.17g}" for value in cells.tolist()]
     for row, cell in enumerate(cells):
         if isinstance(cell, tuple):
-            raise table.error(row, f"column {shown(table.names[position])} holds a list", "Name it as the target.")
+            raise table.error(
+                row, position, f"column {shown(table.names[position])} holds a list", "Name it as the target."
+            )
         if cell is not None:
             break
     present = [cell for cell in cells if cell is not None]
@@ -180,7 +190,7 @@ def _numbers(present: list[str]) -> np.ndarray | None:
         numbers = np.fromiter(map(float, present), dtype=float, count=len(present))
     except ValueError:
         return None
-    large = np.flatnonzero(np.abs(numbers) > _EXACT)
+    large = np.flatnonzero(np.abs(numbers) >= _EXACT)
     if any(np.isinf(numbers[k]) or present[k].lstrip("+-").isdigit() for k in large.tolist()):
         return None
     return numbers
@@ -196,6 +206,7 @@ def _refuse_mixture(table: Table, position: int, cells: list[str | None]) -> Non
             name = table.names[position]
             raise table.error(
                 row,
+                position,
                 f"{shown(cell)} stands in column {shown(name)}, which holds numbers",
                 f"Correct the cell, leave it empty if it is missing, or pass categorical=[{name!r}].",
             )

@@ -18,7 +18,7 @@ Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
 
 _PIECE = 1 << 20
 _SAFE_SIZE = 64 << 20
-_LARGEST_RATIO = 250
+_LARGEST_RATIO = 100
 _XZ_MEMORY = 256 << 20
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
@@ -110,7 +110,7 @@ def plain_name(path: PathLike) -> str:
 def read_pieces(path: PathLike) -> Iterator[bytes]:
     """The content of a file in pieces, decompressed if its first bytes say that it is compressed.
 
-    A compressed file that unpacks to more than 64 MiB and to more than 250 times its own size is refused.
+    A compressed file that unpacks to more than 64 MiB and to more than 100 times its own size is refused.
     """
     with Path(path).open("rb") as raw:
         start = raw.read(6)
@@ -160,6 +160,46 @@ def decoded(path: PathLike, content: bytes, encoding: str, *, first_line: int = 
             column=len(before[line_start:].decode(encoding, errors="replace")) + 1,
             advice="Convert the file to UTF-8 or name its encoding, e.g. encoding='latin-1'.",
         ) from None
+
+
+def column_of_cell(path: PathLike, line: int, cell: int, separator: str, encoding: str, quotes: str = "\"'") -> int:
+    """Column, from 1, where a cell of a line begins; the end of the line if it has fewer cells. For messages only."""
+    text = _line_text(path, line).decode(encoding, errors="replace").rstrip("\r\n")
+    open_quote = ""
+    n_before = 0
+    position = 0
+    while position < len(text) and n_before < cell:
+        character = text[position]
+        if open_quote:
+            open_quote = "" if character == open_quote else open_quote
+        elif character in quotes:
+            open_quote = character
+        elif character == separator:
+            n_before += 1
+        position += 1
+    while position < len(text) and text[position] in " \t" and text[position] != separator:
+        position += 1
+    return position + 1
+
+
+def _line_text(path: PathLike, line: int) -> bytes:
+    """One line of a file, found by reading it again."""
+    number = 1
+    found: list[bytes] = []
+    for piece in read_pieces(path):
+        start = 0
+        while number < line:
+            end = piece.find(b"\n", start)
+            if end < 0:
+                break
+            number += 1
+            start = end + 1
+        if number == line:
+            end = piece.find(b"\n", start)
+            found.append(piece[start:] if end < 0 else piece[start:end])
+            if end >= 0:
+                break
+    return b"".join(found)
 
 
 def check_encoding(encoding: str) -> None:

@@ -11,10 +11,10 @@ from ramify.datasets.files import FileError, PathLike, file_paths, read_text, sh
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 
-_TAGS = frozenset({"id", "is_a", "relationship", "alt_id", "replaced_by", "is_obsolete", "namespace", "name"})
+_TAGS = frozenset({"id", "is_a", "relationship", "alt_id", "replaced_by", "is_obsolete", "namespace"})
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Term:
     """A stanza [Term]: `parents` are (relation, id, line)."""
 
@@ -23,12 +23,8 @@ class Term:
     parents: list[tuple[str, str, int]] = field(default_factory=list)
     alternative_ids: list[str] = field(default_factory=list)
     replaced_by: list[str] = field(default_factory=list)
-    single: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def is_obsolete(self) -> bool:
-        """Whether the term is no longer to be used."""
-        return self.single.get("is_obsolete", "false") == "true"
+    namespace: str = ""
+    is_obsolete: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,8 +108,7 @@ def read_obo(
     kept = {
         term.id: term
         for term in ontology.terms.values()
-        if (obsolete == "keep" or not term.is_obsolete)
-        and (namespace is None or term.single.get("namespace") == namespace)
+        if (obsolete == "keep" or not term.is_obsolete) and (namespace is None or term.namespace == namespace)
     }
     if namespace is not None and not kept:
         raise FileError(ontology.path, f"no term is of the namespace {shown(namespace)}", advice="Check its spelling.")
@@ -140,9 +135,9 @@ def read_ontology(file: PathLike) -> Ontology:
     has_header = False
     for number, raw in enumerate(read_text(path).split("\n"), start=1):
         line = raw.strip()
-        if not line or line.startswith("!"):
+        if not line or line[0] == "!":
             continue
-        if line.startswith("["):
+        if line[0] == "[":
             if not line.endswith("]"):
                 raise FileError(path, f"{shown(line)} is no stanza", line=number, column=1, advice="Write [Term].")
             _check_named(path, stanza, stanza_line, term)
@@ -181,10 +176,11 @@ def _check_named(path: PathLike, stanza: str, line: int, term: Term | None) -> N
 def _value(text: str) -> str:
     """A tag's value without trailing modifiers {...} and comments ! ...; quoted values are left as they are."""
     value = text.strip()
-    if value.startswith('"'):
+    if value[:1] == '"':
         return value
-    value = value.partition(" !")[0].rstrip()
-    if value.endswith("}") and " {" in value:
+    if " !" in value:
+        value = value.partition(" !")[0].rstrip()
+    if value[-1:] == "}" and " {" in value:
         value = value[: value.rindex(" {")].rstrip()
     return value
 
@@ -207,8 +203,10 @@ def _add_tag(path: PathLike, term: Term, tag: str, value: str, line: int) -> Non
         term.alternative_ids.append(value)
     elif tag == "replaced_by":
         term.replaced_by.append(value)
-    elif tag in {"is_obsolete", "namespace", "name"}:
-        term.single[tag] = value
+    elif tag == "namespace":
+        term.namespace = value
+    elif tag == "is_obsolete":
+        term.is_obsolete = value == "true"
 
 
 def _edges(

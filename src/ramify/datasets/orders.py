@@ -27,7 +27,7 @@ def ranks_of_order(text: str, position: Mapping[str, int]) -> np.ndarray:
     for rank, group in enumerate(text.split(">"), start=1):
         for label in group.split("="):
             name = label.strip()
-            if name not in position:
+            if not name or name not in position:
                 raise OrderError(f"{name!r} is no label" if name else "a label is empty")
             if not np.isnan(ranks[position[name]]):
                 raise OrderError(f"the label {name!r} stands twice")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -102,6 +103,7 @@ def read_rankings(
     lines = np.array([line for _, _, records in tables for line, _ in records], dtype=np.int64)
     sizes = [len(records) for _, _, records in tables]
     table = table_of_rows(names, rows, paths, np.repeat(np.arange(len(paths)), sizes), lines, missing)
+    table = replace(table, separator=separator, encoding=encoding)
     if n_rank_columns:
         y, labels = _from_rank_columns(table, n_rank_columns, label_names)
     else:
@@ -186,7 +188,7 @@ def _read_one(path: Path, n_labels: int | None, separator: str | None, encoding:
                 line=first_line,
                 advice="Correct n_labels.",
             )
-    check_width(path, records, len(names), "the table")
+    check_width(path, records, len(names), "the table", separator, encoding)
     return names, n_ranks, records
 
 
@@ -221,6 +223,7 @@ def _from_rank_columns(
             if cell is not None and not 1 <= rank_of[cell] <= n_ranks:
                 raise table.error(
                     row,
+                    len(table.names) - n_ranks + k,
                     f"{shown(cell)} is no rank of {n_ranks} labels (column {shown(name)})",
                     f"Ranks run from 1 (best) to {n_ranks}; leave the cell empty where a label is unranked.",
                 )
@@ -243,7 +246,12 @@ def _check_best(table: Table, ranks: np.ndarray) -> None:
     too_large = np.flatnonzero(complete & (n_best == 1) & (np.sum(np.nan_to_num(ranks), axis=1) > total * 2))
     for row in (*wrong.tolist(), *too_large.tolist()):
         values = ", ".join(f"{value:g}" for value in ranks[row])
-        raise table.error(row, f"the ranks {values} have no best label", "The best label has rank 1.")
+        raise table.error(
+            row,
+            len(table.names) - ranks.shape[1],
+            f"the ranks {values} have no best label",
+            "The best label has rank 1.",
+        )
 
 
 def _from_orders(table: Table, label_names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -259,7 +267,9 @@ def _from_orders(table: Table, label_names: Sequence[str] | None) -> tuple[np.nd
         try:
             ranks[row] = ranks_of_order(order or "", position)
         except OrderError as error:
-            raise table.error(row, f"in the order {shown(order or '')} {error}", "Write it as a>b=c>d.") from None
+            raise table.error(
+                row, len(table.names) - 1, f"in the order {shown(order or '')} {error}", "Write it as a>b=c>d."
+            ) from None
     return ranks, labels
 
 

@@ -177,7 +177,7 @@ def _transposed_table(paths: list[Path], separator: str | None, encoding: str, m
     records = without_trailing_cell(list(read_records(paths[0], separator=separator, encoding=encoding)))
     if not records:
         raise FileError(paths[0], "the file is empty", line=1, advice="Write one line per feature.")
-    check_width(paths[0], records, len(records[0][1]), "the first line")
+    check_width(paths[0], records, len(records[0][1]), "the first line", separator, encoding)
     names = [cells[0].strip() for _, cells in records]
     rows = [list(row) for row in zip(*(cells[1:] for _, cells in records), strict=True)]
     return table_of_rows(names, rows, paths, np.zeros(len(rows), dtype=np.int64), None, missing)
@@ -224,7 +224,7 @@ def _arrow_cells(path: Path, name: str, column: Any) -> Any:
         numbers = column.to_pandas(integer_object_nulls=False).to_numpy(dtype=float, na_value=np.nan)
         if pa.types.is_integer(kind):
             exact = column.to_pylist()
-            for row in np.flatnonzero(np.abs(numbers) > 2.0**53).tolist():
+            for row in np.flatnonzero(np.abs(numbers) >= 2.0**53).tolist():
                 raise FileError(
                     path,
                     f"in row {row + 1} {exact[row]} in column {shown(name)} is too large to be kept exactly",
@@ -312,7 +312,7 @@ def _weights(table: Table, position: int) -> np.ndarray:
     values, categories = column_values(table, position, nominal=False)
     bad = np.flatnonzero(~(values >= 0)) if categories is None else np.arange(1)
     if len(bad):
-        raise table.error(int(bad[0]), "the weight is no non-negative number", "Give every row a weight.")
+        raise table.error(int(bad[0]), position, "the weight is no non-negative number", "Give every row a weight.")
     return values
 
 
@@ -322,7 +322,7 @@ def _text(table: Table, position: int) -> list[str]:
         cells = [None if np.isnan(value) else f"{value:.17g}" for value in cells.tolist()]
     for row, cell in enumerate(cells):
         if not isinstance(cell, str):
-            raise table.error(row, f"{shown(table.names[position])} is missing", "Fill it in.")
+            raise table.error(row, position, f"{shown(table.names[position])} is missing", "Fill it in.")
     return cells
 
 
@@ -336,14 +336,14 @@ def _read_target(table: Table, choice: TargetChoice, targets: list[int]) -> Targ
     kind = choice.kind or _kind_of(cells, choice)
     if kind == "numbers":
         return TargetColumns("numbers", _target_numbers(table, targets)[:, 0], names)
-    texts = cells if kind in {"labels", "hierarchy"} else _text(table, targets[0])
     if kind == "rankings":
-        return _orders(table, texts)
+        return _orders(table, targets[0])
     if kind == "classes":
+        texts = _text(table, targets[0])
         classes = tuple(sorted(set(texts), key=natural_key))
         code = {value: k for k, value in enumerate(classes)}
         return TargetColumns("classes", np.array([code[text] for text in texts], dtype=np.int64), classes)
-    return _label_sets(table, texts, kind, choice)
+    return _label_sets(table, targets[0], kind, choice)
 
 
 def _kind_of(cells: Any, choice: TargetChoice) -> Target:
@@ -373,6 +373,7 @@ def _target_numbers(table: Table, targets: list[int]) -> np.ndarray:
             row = next(k for k, cell in enumerate(table.columns[j]) if cell is not None)
             raise table.error(
                 row,
+                j,
                 f"{shown(table.columns[j][row])} in target column {shown(table.names[j])} is not a number",
                 "Choose numeric columns, or say what the target is with kind=....",
             )
@@ -388,35 +389,39 @@ def _several_columns(table: Table, targets: list[int], names: tuple[str, ...], k
     if kind == "labels" or (kind is None and is_binary):
         if not is_binary:
             row = int(np.argmin(np.isin(values, (0, 1)).all(axis=1)))
-            raise table.error(row, "a label column holds something else than 0 and 1", "Write 0 or 1.")
+            raise table.error(row, targets[0], "a label column holds something else than 0 and 1", "Write 0 or 1.")
         return TargetColumns("labels", sparse.csr_array(values.astype(np.int8)), names)
     if kind == "rankings":
         bad = np.flatnonzero(((values < 1) | (values > len(names))).any(axis=1))
         if len(bad):
-            raise table.error(int(bad[0]), f"a rank is outside 1 to {len(names)}", "1 is the best label.")
+            raise table.error(int(bad[0]), targets[0], f"a rank is outside 1 to {len(names)}", "1 is the best label.")
     return TargetColumns(kind or "numbers", values, names)
 
 
-def _orders(table: Table, texts: list[str]) -> TargetColumns:
+def _orders(table: Table, position: int) -> TargetColumns:
+    texts = _text(table, position)
     labels = tuple(sorted({label for text in texts for label in labels_of_order(text)}, key=natural_key))
-    position = {label: k for k, label in enumerate(labels)}
+    column_of = {label: k for k, label in enumerate(labels)}
     y = np.full((table.n_rows, len(labels)), np.nan)
     for row, text in enumerate(texts):
         try:
-            y[row] = ranks_of_order(text, position)
+            y[row] = ranks_of_order(text, column_of)
         except OrderError as error:
-            raise table.error(row, f"in the order {shown(text)} {error}", "Write it as a>b=c>d.") from None
+            raise table.error(row, position, f"in the order {shown(text)} {error}", "Write it as a>b=c>d.") from None
     return TargetColumns("rankings", y, labels)
 
 
-def _label_sets(table: Table, cells: list[Any], kind: Target, choice: TargetChoice) -> TargetColumns:
+def _label_sets(table: Table, at: int, kind: Target, choice: TargetChoice) -> TargetColumns:
     """Sets of labels or of paths; an empty cell is the empty set."""
+    cells = table.columns[at]
+    if isinstance(cells, np.ndarray):
+        cells = _text(table, at)
     sets = []
     for row, cell in enumerate(cells):
         parts = cell if isinstance(cell, tuple) else () if cell is None else cell.split(choice.label_separator)
         labels = [part.strip() for part in parts]
         if not all(labels):
-            raise table.error(row, f"a label of {shown(str(cell))} is empty", "Write a|b.")
+            raise table.error(row, at, f"a label of {shown(str(cell))} is empty", "Write a|b.")
         sets.append(labels)
     found = sorted({label for labels in sets for label in labels}, key=natural_key)
     if kind == "labels":
@@ -431,6 +436,6 @@ def _label_sets(table: Table, cells: list[Any], kind: Target, choice: TargetChoi
         for label in labels:
             steps = label.split(choice.path_separator)
             if not all(steps) or len(steps) > 200:
-                raise table.error(row, f"{shown(label)} is no path of at most 200 steps", "Write a/b|a/c.")
+                raise table.error(row, at, f"{shown(label)} is no path of at most 200 steps", "Write a/b|a/c.")
     hierarchy = Hierarchy.from_paths(found, separator=choice.path_separator)
     return TargetColumns("hierarchy", hierarchy.encode(sets), hierarchy.names, hierarchy)

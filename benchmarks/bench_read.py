@@ -1,0 +1,96 @@
+"""Reading a very wide ARFF file: CPU seconds and peak memory beside pandas.read_csv on the same data rows.
+
+    python benchmarks/bench_read.py [--data FOLDER] [--repeats 3]
+
+The file is struc_FUN.train (67 MB, 19,629 columns, 1,665 rows), or a generated one of that shape where the data folder
+is absent. Every reading is a process of its own; shown is the least CPU time (user + system, imports not counted) and
+the largest resident set of the process, imports counted. pandas gets the data rows alone, without header, so it has
+less to do: no declarations, no labels, no hash. The aim is a ratio of at most 1 and a peak under 1 GiB.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+CHILD = """
+import json, resource, sys, time
+how, file = sys.argv[1:]
+if how == "ramify":
+    from ramify.datasets import read_arff as read
+else:
+    import pandas
+    read = lambda file: pandas.read_csv(file, header=None, low_memory=how != "pandas, one pass")
+start = time.process_time()
+data = read(file)
+seconds = time.process_time() - start
+print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=os.environ.get("RAMIFY_DATA", "../shared/data"))
+    parser.add_argument("--repeats", type=int, default=3)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        arff, rows, compressed = files(Path(arguments.data), Path(folder))
+        measured = {
+            ("ramify", "plain"): least("ramify", arff, arguments.repeats),
+            ("ramify", "gzip"): least("ramify", compressed, arguments.repeats),
+            ("pandas", "plain"): least("pandas", rows, arguments.repeats),
+            ("pandas, one pass", "plain"): least("pandas, one pass", rows, arguments.repeats),
+        }
+    fastest = min(seconds for (how, _), (seconds, _) in measured.items() if how != "ramify")
+    print(f"{'reader':<18} {'file':<6} {'CPU s':>7} {'ratio':>7} {'peak MiB':>9}")
+    for (how, form), (seconds, peak) in measured.items():
+        print(f"{how:<18} {form:<6} {seconds:7.2f} {seconds / fastest:7.2f} {peak:9.0f}")
+
+
+def files(data: Path, folder: Path) -> tuple[Path, Path, Path]:
+    """The ARFF file, its data rows alone, and the compressed ARFF file."""
+    arff, rows, compressed = folder / "struc.arff", folder / "struc.csv", folder / "struc.arff.gz"
+    original = data / "hmc" / "fun" / "struc_FUN.train.arff.gz"
+    if original.exists():
+        compressed = original
+        arff.write_bytes(gzip.decompress(original.read_bytes()))
+    else:
+        print(f"There is no struc_FUN.train in {data}; a generated file of its shape is taken.")
+        arff.write_bytes(generated())
+        compressed.write_bytes(gzip.compress(arff.read_bytes(), 6))
+    content = arff.read_bytes()
+    start = content.upper().index(b"\n@DATA") + len("\n@DATA\n")
+    rows.write_bytes(content[start:])
+    return arff, rows, compressed
+
+
+def generated() -> bytes:
+    random = np.random.default_rng(0)
+    n_rows, n_columns = 1665, 19628
+    header = "@RELATION struc\n" + "".join(f"@ATTRIBUTE struc{k} {{0,1}}\n" for k in range(n_columns))
+    header += "@ATTRIBUTE class hierarchical 1,1/1,1/2,2\n@DATA\n"
+    lines = [header.encode()]
+    for _ in range(n_rows):
+        line = np.full(2 * n_columns, ord(","), dtype=np.uint8)
+        line[::2] = ord("0") + (random.random(n_columns) < 0.127)
+        lines.append(line.tobytes() + b"1/2@2\n")
+    return b"".join(lines)
+
+
+def least(how: str, file: Path, repeats: int) -> tuple[float, float]:
+    """Least CPU seconds and largest peak of several processes."""
+    results = []
+    for _ in range(repeats):
+        command = [sys.executable, "-c", CHILD, how, str(file)]
+        results.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    return min(seconds for seconds, _ in results), max(peak for _, peak in results)
+
+
+if __name__ == "__main__":
+    main()
