@@ -292,9 +292,9 @@ def grow_rankings(
 ) -> Forest:
     """Grow trees for rankings; leaves hold the mean sign of each label pair (outcome ``"numbers"``).
 
-    ``signs`` int8 and ``compared`` uint8 are rows x label pairs, ``vectors`` float64 has rows of squared length ``square``
-    whose inner products the criterion ("correlation", "entropy" or "mallows") correlates, ``kinds`` int32 numbers the
-    distinct rankings.
+    ``signs`` int8 and ``compared`` uint8 are rows x label pairs, ``vectors`` float64 has rows of squared length
+    ``square`` whose inner products the criterion ("correlation", "entropy" or "mallows") correlates, ``kinds`` int32
+    numbers the distinct rankings.
     """
 
 def sum_rankings(
@@ -307,7 +307,7 @@ def sum_rankings(
     sample_weight: Array | None,
     n_threads: int,
 ) -> tuple[Array, Array]:
-    """Sums over trees of the leaves' rankings (rows x labels) or of their signs (rows x pairs), and numbers of trees."""
+    """Sums over trees of the leaves' rankings (rows x labels) or signs (rows x pairs), and numbers of trees."""
 
 def leaf_rankings(forest: Forest, *, tree: int, n_labels: int) -> Array:
     """The ranking of each leaf of a tree, ties sharing their mean rank."""

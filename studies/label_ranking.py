@@ -1,0 +1,192 @@
+"""Label ranking trees and forests on the KEBI sets: Tables 4.4-4.8 and Figures 4.1 and 4.2 of the paper.
+
+C. R. de Sa, C. Soares, A. Knobbe, P. Cortez: Label Ranking Forests, Expert Systems, 2016. Ten-fold cross-validation,
+Kendall's tau; gamma = 0.98, forests of 100 trees with sqrt(m) features per node. Beyond the paper: forests of label
+ranking trees (its future work), a forest without the gamma stop, and the baselines.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ramify.compare import dunn, friedman, wins
+from ramify.datasets import Dataset, read_rankings
+from ramify.ensemble import AverageLabelRanker, LabelRankingForest, NeighborsLabelRanker
+from ramify.metrics import kendall_tau
+from ramify.study import Study, available, data_folder
+
+PAPER_TAU = pd.DataFrame(
+    {
+        "RT": [.883, .111, .182, .458, .746, .797, .871, .794, .963, .871, .929, .897, .817, .833, .905, .334],
+        "ERT": [.889, .182, .291, .437, .757, .774, .854, .704, .853, .838, .901, .859, .787, .598, .906, .337],
+        "LRT": [.882, .117, .324, .447, .760, .890, .883, .797, .947, .935, .949, .895, .827, .794, .882, .343],
+        "LRF-RT": [.912, .212, .185, .469, .605, .887, .874, .780, .973, None, .930, .892, .850, .844, .932, .460],
+        "LRF-ERT": [.906, .211, .294, .471, .721, .841, .849, .699, .933, None, .917, .869, .849, .701, .925, .429],
+    },
+    index=["authorship", "bodyfat", "calhousing", "cpu", "elevators", "fried", "glass", "housing", "iris", "pendigits",
+           "segment", "stock", "vehicle", "vowel", "wine", "wisconsin"],
+)  # fmt: skip
+"""Mean accuracy of Tables 4.4 and 4.6; the forests leave out pendigits."""
+
+PAPER_DEPTH = pd.DataFrame(
+    {
+        "RT": [8.0, 11.9, 1.0, 17.2, 18.9, 20.2, 8.2, 12.9, 4.3, 14.0, 12.0, 10.8, 11.0, 12.5, 4.0, 10.0],
+        "ERT": [4.0, 2.7, 11.6, 6.1, 7.9, 13.2, 3.0, 3.4, 2.0, 5.9, 5.0, 5.0, 4.1, 3.6, 2.0, 2.3],
+        "LRF-RT": [8.3, 10.6, 1.0, 13.9, 10.0, 15.5, 6.0, 10.9, 4.9, None, 10.8, 9.9, 10.0, 11.5, 4.3, 8.8],
+        "LRF-ERT": [7.7, 5.3, 8.3, 7.8, 9.5, 14.5, 2.7, 3.7, 2.3, None, 5.2, 5.5, 9.4, 4.9, 2.8, 3.7],
+    },
+    index=PAPER_TAU.index,
+)
+"""Mean depth of the trees in Tables 4.4 and 4.6; the label ranking trees' are not printed."""
+
+QUICK_SETS = ["glass", "iris", "wine"]
+
+
+def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
+    """The design of section 4.4."""
+    sets = QUICK_SETS if quick else list(PAPER_TAU.index)
+    files, missing = available(data_folder(data), {name: [f"labelranking/kebi/{name}.csv"] for name in sets})
+    n_trees = 10 if quick else 100
+    tree = {"n_estimators": 1, "bootstrap": False, "max_features": None}
+    methods = {
+        "RT": LabelRankingForest(criterion="kendall", **tree),
+        "ERT": LabelRankingForest(criterion="entropy", **tree),
+        "LRT": LabelRankingForest(criterion="mallows", **tree),
+        "LRF-RT": LabelRankingForest(n_trees, criterion="kendall"),
+        "LRF-ERT": LabelRankingForest(n_trees, criterion="entropy"),
+        "LRF-LRT": LabelRankingForest(n_trees, criterion="mallows"),
+        "LRF-RT, full": LabelRankingForest(n_trees, criterion="kendall", gamma=1.0),
+        "neighbours": NeighborsLabelRanker(10),
+        "average": AverageLabelRanker(),
+    }
+    return Study(
+        {name: partial(read_rankings, paths[0]) for name, paths in files.items()},
+        {name: partial(tau_and_depth, estimator) for name, estimator in methods.items()},
+        splits=3 if quick else 10,
+        folder=folder,
+        missing=missing,
+    )
+
+
+def tau_and_depth(estimator: LabelRankingForest, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:
+    """Mean tau on the test rows and mean depth of the trees."""
+    if isinstance(estimator, LabelRankingForest):
+        estimator.set_params(random_state=seed)
+    estimator.fit(train.X, train.y)
+    values = {"tau": kendall_tau(test.y, estimator.predict(test.X))}
+    if isinstance(estimator, LabelRankingForest):
+        values["depth"] = float(np.mean(depths(estimator)))
+    return values
+
+
+def depths(forest: LabelRankingForest) -> list[int]:
+    """Edges from the root of each tree to its deepest leaf."""
+    arrays = forest.trees_.arrays()
+    result = []
+    for start, stop in zip(arrays["tree_nodes"][:-1], arrays["tree_nodes"][1:], strict=True):
+        feature, child = arrays["feature"][start:stop], arrays["child"][start:stop]
+        level, depth = np.array([0]), 0
+        while len(inner := level[feature[level] >= 0]):
+            level = np.concatenate([child[inner], child[inner] + 1])
+            depth += 1
+        result.append(depth)
+    return result
+
+
+def findings(study: Study) -> str:
+    """What was found beside what the paper printed."""
+    tau, depth = study.table("tau"), study.table("depth")
+    parts = ["# Label ranking trees and forests", ""]
+    if study.missing:
+        parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
+    parts += ["## Tables 4.4 and 4.6: tau, ours / the paper's (difference)", "", beside(tau, PAPER_TAU, 3), ""]
+    parts += ["## Averages over the sets at hand", "", averages(tau), ""]
+    parts += [
+        "## Depth of the trees, ours / the paper's (difference); Figure 4.1",
+        "",
+        beside(depth, PAPER_DEPTH, 1),
+        "",
+    ]
+    parts += ["## Figure 4.2: what a forest adds to its tree", "", gains(tau), ""]
+    parts += ["## Friedman and Dunn (Tables 4.5 and 4.7)", "", tests(tau), ""]
+    parts += ["## Table 4.8: on how many sets the row beats the column", "", victories(tau), ""]
+    parts += ["## Beyond the paper", "", markdown(tau[[name for name in tau if name not in PAPER_TAU]].round(3)), ""]
+    return "\n".join(parts)
+
+
+def beside(ours: pd.DataFrame, paper: pd.DataFrame, digits: int) -> str:
+    """Ours / the paper's and the difference, set by set."""
+    names = [name for name in paper if name in ours]
+    frame = pd.DataFrame("", index=ours.index, columns=names)
+    for dataset in ours.index:
+        for name in names:
+            mine, printed = ours.loc[dataset, name], paper.loc[dataset, name]
+            known = pd.notna(printed)
+            frame.loc[dataset, name] = (
+                f"{mine:.{digits}f} / {printed:.{digits}f} ({mine - printed:+.{digits}f})"
+                if known
+                else f"{mine:.{digits}f} / -"
+            )
+    return markdown(frame)
+
+
+def averages(tau: pd.DataFrame) -> str:
+    """Averages over the sets for which the paper prints a value."""
+    rows = []
+    for name in PAPER_TAU:
+        both = pd.DataFrame({"ours": tau[name], "paper": PAPER_TAU[name]}).dropna().astype(float)
+        mine, printed = both.mean()
+        verdict = "within 0.03" if abs(mine - printed) <= 0.03 else "better" if mine > printed else "worse"
+        rows.append([name, len(both), f"{mine:.3f}", f"{printed:.3f}", f"{mine - printed:+.3f}", verdict])
+    return markdown(
+        pd.DataFrame(rows, columns=["method", "sets", "ours", "paper", "difference", ""]).set_index("method")
+    )
+
+
+def gains(tau: pd.DataFrame) -> str:
+    """Forest minus tree, ours and printed."""
+    frame = pd.DataFrame(index=tau.index)
+    for forest, tree in (("LRF-RT", "RT"), ("LRF-ERT", "ERT"), ("LRF-LRT", "LRT")):
+        frame[forest] = (tau[forest] - tau[tree]).map("{:+.3f}".format)
+        if forest in PAPER_TAU:
+            printed = (PAPER_TAU[forest] - PAPER_TAU[tree]).reindex(tau.index)
+            frame[f"{forest}, paper"] = [f"{value:+.3f}" if pd.notna(value) else "-" for value in printed]
+    better = ", ".join(
+        f"{forest} on {int((tau[forest] > tau[tree]).sum())}"
+        for forest, tree in (("LRF-RT", "RT"), ("LRF-ERT", "ERT"), ("LRF-LRT", "LRT"))
+    )
+    return f"{markdown(frame)}\n\nOf {len(tau)} sets the forest is better than its tree: {better}."
+
+
+def tests(tau: pd.DataFrame) -> str:
+    """Friedman's test, and Dunn's one-sided p-values as in the paper, for ours and for the printed values."""
+    lines = []
+    for title, names in (("trees", ["RT", "ERT", "LRT"]), ("trees and forests", list(PAPER_TAU))):
+        for source, table in (("printed", PAPER_TAU[names].dropna()), ("ours", tau[names].dropna())):
+            if len(table) < 3:
+                lines.append(f"{title}, {source}: {len(table)} data sets are too few for a test.")
+                continue
+            test = friedman(table.astype(float))
+            lines.append(
+                f"{title}, {source} ({len(table)} sets): Friedman chi-square {test.statistic:.2f}, p = "
+                f"{test.p_value:.4f}; Dunn, one-sided:"
+            )
+            lines += ["", markdown(dunn(table.astype(float), alternative="one-sided").round(2)), ""]
+    return "\n".join(lines)
+
+
+def victories(tau: pd.DataFrame) -> str:
+    """Wins of the paper's five methods."""
+    counts = wins(tau[list(PAPER_TAU)].dropna())
+    counts["total"] = counts.sum(axis=1)
+    return markdown(counts)
+
+
+def markdown(frame: pd.DataFrame) -> str:
+    """A frame as a Markdown table."""
+    header = [str(frame.index.name or ""), *map(str, frame.columns)]
+    rows = [[str(index), *map(str, row)] for index, row in zip(frame.index, frame.to_numpy(), strict=True)]
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
