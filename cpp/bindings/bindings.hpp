@@ -13,3 +13,4 @@ void bind_tables(nb::module_& m);
 void bind_forests(nb::module_& m);
 void bind_importances(nb::module_& m);
 void bind_rankings(nb::module_& m);
+void bind_relief(nb::module_& m);

@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
   bind_forests(m);
   bind_importances(m);
   bind_rankings(m);
+  bind_relief(m);
 }

@@ -326,3 +326,92 @@ def permutation_rankings(
     progress: Callable[[int], Any] | None,
 ) -> tuple[Array, Array]:
     """Mean over trees of the relative increase of 1 - tau-b, per feature, and of that of the Brier score per pair."""
+
+class Differences:
+    """How feature values differ, and how differences sum to a distance."""
+
+    def __init__(
+        self,
+        *,
+        nominal: Array,
+        low: Array,
+        range: Array,
+        n_values: Array,
+        equal_below: float,
+        different_above: float,
+        squared: bool,
+        weights: Array,
+    ) -> None: ...
+    def between(self, feature: int, a: float, b: float) -> float:
+        """Difference of two values of a feature; NaN is missing."""
+
+class SparseMatrix:
+    """The CSR and CSC arrays of one matrix; int32 indices that ascend, int64 offsets."""
+
+    def __init__(
+        self,
+        *,
+        row_values: Array,
+        row_features: Array,
+        row_offsets: Array,
+        column_values: Array,
+        column_rows: Array,
+        column_offsets: Array,
+    ) -> None: ...
+
+def nearest_dense(
+    rows: Array,
+    queries: Array,
+    *,
+    differences: Differences,
+    own_rows: Array,
+    groups: Array,
+    n_groups: int,
+    n_neighbours: int,
+    n_threads: int,
+) -> Array:
+    """Nearest rows of each query and group, nearest first, ties by row: (queries, groups, neighbours), -1 = none.
+
+    ``rows`` and ``queries`` are float64 in C order, ``own_rows`` int64 (a query's own row, or -1), ``groups`` int32.
+    """
+
+def nearest_sparse(
+    rows: SparseMatrix,
+    queries: SparseMatrix,
+    *,
+    differences: Differences,
+    own_rows: Array,
+    groups: Array,
+    n_groups: int,
+    n_neighbours: int,
+    n_threads: int,
+) -> Array:
+    """As ``nearest_dense``, for sparse rows."""
+
+def difference_sums_dense(
+    X: Array,
+    *,
+    differences: Differences,
+    first: Array,
+    second: Array,
+    offsets: Array,
+    columns: Array,
+    coefficients: Array,
+    n_columns: int,
+    n_threads: int,
+) -> Array:
+    """Sum over pairs of rows of coefficient * difference: float64 (n_features, n_columns); ``X`` in Fortran order."""
+
+def difference_sums_sparse(
+    X: SparseMatrix,
+    *,
+    differences: Differences,
+    first: Array,
+    second: Array,
+    offsets: Array,
+    columns: Array,
+    coefficients: Array,
+    n_columns: int,
+    n_threads: int,
+) -> Array:
+    """As ``difference_sums_dense``, for sparse rows."""

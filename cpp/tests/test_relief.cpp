@@ -1,0 +1,125 @@
+#include <limits>
+#include <vector>
+
+#include "check.hpp"
+#include "ramify/random.hpp"
+#include "ramify/relief.hpp"
+
+using namespace ramify;
+
+namespace {
+
+const double missing = std::numeric_limits<double>::quiet_NaN();
+
+/// Numeric, nominal and missing values, as a dense and as a sparse matrix.
+struct Table {
+  std::int64_t n_rows, n_features;
+  std::vector<double> rows, columns, row_values, column_values;
+  std::vector<std::int32_t> row_features, column_rows;
+  std::vector<std::int64_t> row_offsets{0}, column_offsets{0};
+  Differences differences;
+
+  Table(std::int64_t n, std::int64_t p, std::uint64_t seed) : n_rows(n), n_features(p), rows(static_cast<std::size_t>(n * p)), columns(rows.size()) {
+    Random random(seed, 0);
+    for (std::int64_t f = 0; f < p; ++f) differences.scales.push_back({f % 3 == 0, 0, 4, 5});
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t f = 0; f < p; ++f) {
+        double value = static_cast<double>(random.below(3) ? 0 : random.below(5));
+        if (random.below(10) == 0) value = missing;
+        rows[static_cast<std::size_t>(i * p + f)] = columns[static_cast<std::size_t>(f * n + i)] = value;
+        if (value == 0) continue;
+        row_values.push_back(value);
+        row_features.push_back(static_cast<std::int32_t>(f));
+      }
+      row_offsets.push_back(static_cast<std::int64_t>(row_values.size()));
+    }
+    for (std::int64_t f = 0; f < p; ++f) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double value = columns[static_cast<std::size_t>(f * n + i)];
+        if (value == 0) continue;
+        column_values.push_back(value);
+        column_rows.push_back(static_cast<std::int32_t>(i));
+      }
+      column_offsets.push_back(static_cast<std::int64_t>(column_values.size()));
+    }
+  }
+
+  DenseRows dense() const { return {rows.data(), n_rows, n_features}; }
+  SparseMatrix sparse() const {
+    return {n_rows, n_features, row_values.data(), row_features.data(), row_offsets.data(), column_values.data(), column_rows.data(), column_offsets.data()};
+  }
+};
+
+void test_differences() {
+  Differences differences;
+  differences.scales = {{false, 1, 4, 1}, {true, 0, 0, 4}, {false, 2, 0, 1}};
+  CHECK(differences.between(0, 1, 3) == 0.5);
+  CHECK(differences.between(0, 2, missing) == 0.75);
+  CHECK(differences.between(0, missing, missing) == 1);
+  CHECK(differences.between(1, 2, 3) == 1);
+  CHECK(differences.between(1, 3, 3) == 0);
+  CHECK(differences.between(1, missing, 3) == 0.75);
+  CHECK(differences.between(1, missing, missing) == 0.75);
+  CHECK(differences.between(2, 2, 2) == 0);
+  differences.equal_below = 0.25;
+  differences.different_above = 0.75;
+  CHECK(differences.between(0, 1, 2) == 0);
+  CHECK(differences.between(0, 1, 3) == 0.5);
+  CHECK(differences.between(0, 1, 4) == 1);
+}
+
+void test_storage_and_threads_do_not_matter(bool squared, bool ramp) {
+  Table table(61, 90, 3);
+  table.differences.squared = squared;
+  for (std::int64_t f = 0; f < 90; ++f) table.differences.weights.push_back(0.1 + 0.01 * static_cast<double>(f));
+  if (ramp) table.differences.equal_below = 0.1, table.differences.different_above = 0.6;
+  std::vector<std::int64_t> own;
+  std::vector<std::int32_t> groups;
+  for (int i = 0; i < 61; ++i) own.push_back(i), groups.push_back(i % 7 == 0 ? 1 : 0);
+  const NeighbourQuery query{own.data(), groups.data(), 2, 9};
+  const auto dense = nearest_dense(table.dense(), table.dense(), table.differences, query, 1, {});
+  CHECK(dense == nearest_dense(table.dense(), table.dense(), table.differences, query, 3, {}));
+  CHECK(dense == nearest_sparse(table.sparse(), table.sparse(), table.differences, query, 2, {}));
+  for (std::size_t i = 0; i < 61; ++i) {
+    double before = -1;
+    for (std::size_t k = 0; k < 9; ++k) {
+      const std::int64_t row = dense[i * 18 + k];
+      CHECK(row >= 0 && row != static_cast<std::int64_t>(i) && groups[static_cast<std::size_t>(row)] == 0);
+      double distance = 0;
+      for (std::int64_t f = 0; f < 90; ++f) {
+        distance += table.differences.term(f, table.rows[i * 90 + static_cast<std::size_t>(f)], table.rows[static_cast<std::size_t>(row * 90 + f)]);
+      }
+      CHECK(distance >= before);
+      before = distance;
+    }
+    CHECK((dense[i * 18 + 17] == -1) == (groups[i] == 1));  // the small group has nine rows
+  }
+
+  std::vector<std::int64_t> first, second, offsets{0};
+  std::vector<std::int32_t> columns;
+  std::vector<double> coefficients;
+  for (std::int64_t p = 0; p < 200; ++p) {
+    first.push_back(p % 61);
+    second.push_back((p * 7 + 3) % 61);
+    columns.push_back(static_cast<std::int32_t>(p % 2));
+    coefficients.push_back(0.5 + static_cast<double>(p % 5));
+    offsets.push_back(p + 1);
+  }
+  const WeightedPairs pairs{first.data(), second.data(), 200, offsets.data(), columns.data(), coefficients.data(), 2};
+  const auto sums = difference_sums_dense(table.columns.data(), 61, table.differences, pairs, 1, {});
+  CHECK(sums == difference_sums_dense(table.columns.data(), 61, table.differences, pairs, 2, {}));
+  const auto from_sparse = difference_sums_sparse(table.sparse(), table.differences, pairs, 2, {});
+  for (std::size_t k = 0; k < sums.size(); ++k) CHECK_NEAR(sums[k], from_sparse[k], 1e-10);
+}
+
+}  // namespace
+
+int main() {
+  test_differences();
+  for (const bool squared : {false, true}) {
+    for (const bool ramp : {false, true}) {
+      if (!(squared && ramp)) test_storage_and_threads_do_not_matter(squared, ramp);
+    }
+  }
+  return check::finish();
+}

@@ -1,0 +1,190 @@
+"""Distances of rows by their features, numeric, nominal, missing or sparse: what Relief and weighted kNN share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify import _core
+from ramify.features import Features
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """Rows and how their feature values differ (Eq. 5 of the HMLC paper).
+
+    A numeric difference is divided by the feature's range, a nominal one is 0 or 1. Missing values: `1 - 1/|V|` for a
+    nominal feature; for a numeric one `max(t, 1 - t)`, with t the known value's place in the range, 1 if none is known.
+
+    Attributes
+    ----------
+    values : ndarray or CSC array of shape (n_samples, n_features), float64
+        The rows.
+    differences : _core.Differences
+        Scale of each feature, ramp, and how differences are summed.
+    """
+
+    values: Any
+    differences: Any
+
+    @classmethod
+    def of(
+        cls,
+        features: Features,
+        *,
+        n_values: np.ndarray | None = None,
+        ramp: tuple[float, float] | None = None,
+        weights: np.ndarray | None = None,
+    ) -> FeatureSpace:
+        """Learn the ranges of the features.
+
+        Parameters
+        ----------
+        features : Features
+            The rows.
+        n_values : ndarray, optional
+            Number of values that each nominal feature can have, where it is more than were seen.
+        ramp : pair of float, optional
+            Shares of the range up to which numbers count as equal, and from which on as different.
+        weights : ndarray, optional
+            Distances are `sqrt(sum of weight * difference^2)`; by default they are sums of differences.
+        """
+        values = _within_half_range(_as_double(features.values))
+        low, high = _extremes(values)
+        seen = features.n_categories.astype(np.float64)
+        differences = _core.Differences(
+            nominal=features.n_categories > 0,
+            low=low,
+            range=high - low,
+            n_values=np.maximum(1.0, seen if n_values is None else np.maximum(seen, n_values)),
+            equal_below=0.0 if ramp is None else float(ramp[0]),
+            different_above=0.0 if ramp is None else float(ramp[1]),
+            squared=weights is not None,
+            weights=np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64),
+        )
+        return cls(values, differences)
+
+    def nearest(
+        self,
+        queries: Any,
+        *,
+        own_rows: np.ndarray,
+        n_neighbors: int,
+        groups: np.ndarray | None = None,
+        n_threads: int = 1,
+    ) -> np.ndarray:
+        """Nearest rows of each query, nearest first, ties by row: (n_queries, n_groups, n_neighbors), -1 = none.
+
+        Parameters
+        ----------
+        queries : ndarray or sparse array of shape (n_queries, n_features)
+            Rows of the same features.
+        own_rows : int64 array of shape (n_queries,)
+            The row that a query is itself, which is no neighbour of it; -1 if none.
+        n_neighbors : int
+            How many per group.
+        groups : int32 array of shape (n_samples,), optional
+            Group of each row; neighbours are found in each group.
+        n_threads : int
+            Threads.
+        """
+        n_samples = self.values.shape[0]
+        groups = np.zeros(n_samples, dtype=np.int32) if groups is None else groups.astype(np.int32)
+        common = {
+            "differences": self.differences,
+            "own_rows": np.ascontiguousarray(own_rows, dtype=np.int64),
+            "groups": groups,
+            "n_groups": int(groups.max()) + 1,
+            "n_neighbours": n_neighbors,
+            "n_threads": n_threads,
+        }
+        if sparse.issparse(self.values):
+            return _core.nearest_sparse(_both_ways(self.values), _both_ways(queries), **common)
+        rows = np.ascontiguousarray(self.values)
+        return _core.nearest_dense(rows, np.ascontiguousarray(queries, dtype=np.float64), **common)
+
+    def difference_sums(
+        self, first: np.ndarray, second: np.ndarray, coefficients: sparse.csr_array, *, n_threads: int = 1
+    ) -> np.ndarray:
+        """Sum over pairs of rows of coefficient * difference, per feature and column of coefficients.
+
+        Parameters
+        ----------
+        first, second : int64 arrays of shape (n_pairs,)
+            The rows of each pair.
+        coefficients : CSR array of shape (n_pairs, n_columns)
+            Coefficients of each pair.
+        n_threads : int
+            Threads.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_columns)
+        """
+        common = {
+            "differences": self.differences,
+            "first": np.ascontiguousarray(first, dtype=np.int64),
+            "second": np.ascontiguousarray(second, dtype=np.int64),
+            "offsets": coefficients.indptr.astype(np.int64),
+            "columns": coefficients.indices.astype(np.int32),
+            "coefficients": coefficients.data.astype(np.float64),
+            "n_columns": coefficients.shape[1],
+            "n_threads": n_threads,
+        }
+        if sparse.issparse(self.values):
+            return _core.difference_sums_sparse(_both_ways(self.values), **common)
+        return _core.difference_sums_dense(np.asfortranarray(self.values), **common)
+
+
+def _as_double(values: Any) -> Any:
+    if sparse.issparse(values):
+        return sparse.csc_array(values, dtype=np.float64)
+    return np.asarray(values, dtype=np.float64)
+
+
+def _extremes(values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest known value of each feature, 0 where all are missing."""
+    n_samples, n_features = values.shape
+    if not sparse.issparse(values):
+        known = ~np.isnan(values)
+        low = np.min(values, axis=0, initial=np.inf, where=known)
+        high = np.max(values, axis=0, initial=-np.inf, where=known)
+    else:
+        low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
+        column = np.repeat(np.arange(n_features), np.diff(values.indptr))
+        known = ~np.isnan(values.data)
+        np.minimum.at(low, column[known], values.data[known])
+        np.maximum.at(high, column[known], values.data[known])
+        has_zero = np.diff(values.indptr) < n_samples
+        low[has_zero] = np.minimum(low[has_zero], 0)
+        high[has_zero] = np.maximum(high[has_zero], 0)
+    none = low > high
+    return np.where(none, 0.0, low), np.where(none, 0.0, high)
+
+
+def _within_half_range(values: Any) -> Any:
+    """The values, or where a range would overflow, values whose ranges do not (only the scale changes)."""
+    low, high = _extremes(values)
+    with np.errstate(over="ignore"):
+        overflows = ~np.isfinite(high - low)
+    if not overflows.any():
+        return values
+    factor = np.where(overflows, 0.25, 1.0)
+    return sparse.csc_array(values @ sparse.diags_array(factor)) if sparse.issparse(values) else values * factor
+
+
+def _both_ways(matrix: Any) -> Any:
+    by_row, by_column = sparse.csr_array(matrix, dtype=np.float64), sparse.csc_array(matrix, dtype=np.float64)
+    by_row.sort_indices()
+    by_column.sort_indices()
+    return _core.SparseMatrix(
+        row_values=by_row.data,
+        row_features=by_row.indices.astype(np.int32),
+        row_offsets=by_row.indptr.astype(np.int64),
+        column_values=by_column.data,
+        column_rows=by_column.indices.astype(np.int32),
+        column_offsets=by_column.indptr.astype(np.int64),
+    )

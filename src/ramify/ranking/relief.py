@@ -1,0 +1,407 @@
+"""ReliefRanker: features by how they differ between neighbours with different and with similar targets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.features import Features, feature_names, learn_features
+from ramify.hierarchy import Hierarchy
+from ramify.parameters import check_flag, check_integer, check_option, check_real
+from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.ranking.neighbours import FeatureSpace
+from ramify.ranking.relief_target import KINDS, ReliefTarget, encode_target
+from ramify.ranking.target_distance import symmetric_difference
+
+DEFAULT_RAMP = (0.05, 0.10)
+_PAIRS_AT_ONCE = 1 << 20
+
+
+class ReliefRanker(BaseEstimator):
+    """Rank features with Relief: ReliefF, RReliefF, HMC-ReliefF and HMLC-Relief by the kind of target.
+
+    A feature gains where it differs between near neighbours whose targets differ, and loses where it differs between
+    near neighbours whose targets are alike. Interactions between features count, since neighbours are near in all of
+    them.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Number of neighbours (K); of each class, for classes.
+    n_iterations : float or int, default=1.0
+        Share (float) or number (int) of examples whose neighbours are looked at (m), drawn without replacement.
+    sigma : float, optional
+        Weigh the k-th neighbour (from 0) by `exp(-(sigma * k)**2)`; by default all neighbours weigh the same.
+    ramp : pair of float or True, optional
+        Numbers that differ by less than the first share of the range are equal, by more than the second different.
+        True is (0.05, 0.10). It lifts numeric features beside nominal ones.
+    hierarchy : Hierarchy, optional
+        Order of the labels.
+    distance : {"euclidean", "hamming"}, default="euclidean"
+        Distance of label sets: root of the summed label weights of the symmetric difference, or the sum.
+    bound : {"observed", "paths", None}, default="observed"
+        What distances of label sets are divided by: the largest one in the data (HMLC-Relief), the largest one of two
+        single paths (CLUS), nothing (HMC-ReliefF).
+    target : {"auto", "classes", "labels", "numbers", "rankings", "mixed"}, default="auto"
+        What `y` is. "auto": a sparse or 0/1 matrix is label sets, one column of floats and other matrices are numbers,
+        a frame with nominal columns is mixed, all else is classes. Rankings must be declared.
+    per_label : bool, default=False
+        Whether label sets also give scores per label, from the same neighbours.
+    categorical_features : "from_dtype", None, or mask, indices or names
+        Which features are nominal.
+    n_jobs : int, optional
+        Number of threads; the result is the same for all.
+    random_state : int, RandomState or None
+        Seed of the drawn examples.
+    verbose : int, default=0
+        Whether to show progress.
+
+    Attributes
+    ----------
+    ranking_ : FeatureRanking
+        The ranking.
+    scores_, scores_per_label_
+        Its scores, globally and per label.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Classes use ReliefF (K neighbours per class, those of other classes weighted by `P(c) / (1 - P(y))`; a class with
+    fewer rows gives all it has), everything else Eq. 4 of [1]_ with the distance of the targets in [0, 1]. With
+    `distance="hamming"`, `bound="paths"`, `sigma` and a hierarchy whose weights are summed over parents this is the
+    Relief of CLUS; its bound is exceeded by label sets with several paths, and then a warning says so. With
+    `bound=None` this is HMC-ReliefF [2]_, whose distances are not bounded by 1 (which [1]_ corrects); top labels then
+    weigh `w0`.
+
+    Missing values differ by `1 - 1/|V|` in a nominal feature; in a numeric one by `max(t, 1 - t)`, with t the place of
+    the known value in the range, and by 1 where both are missing (the conventions of CLUS).
+
+    References
+    ----------
+    .. [1] M. Petkovic, S. Dzeroski, D. Kocev. Feature ranking for hierarchical multi-label classification with tree
+       ensemble methods. Acta Polytechnica Hungarica 17, 2020, section 2.3.
+    .. [2] I. Slavkov, J. Karcheska, D. Kocev, S. Kalajdziski, S. Dzeroski. ReliefF for hierarchical multi-label
+       classification. New Frontiers in Mining Complex Patterns, 2014.
+    .. [3] M. Robnik-Sikonja, I. Kononenko. Theoretical and empirical analysis of ReliefF and RReliefF. Machine Learning
+       53, 2003.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ranking import ReliefRanker
+    >>> data = make_hierarchical(200, depth=2, random_state=0)
+    >>> ranker = ReliefRanker(15, hierarchy=data.hierarchy).fit(data.X, data.y)
+    >>> bool(data.truth[ranker.ranking_.order[0]].any())
+    True
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        n_iterations: float = 1.0,
+        sigma: float | None = None,
+        ramp: tuple[float, float] | bool | None = None,
+        hierarchy: Hierarchy | None = None,
+        distance: str = "euclidean",
+        bound: str | None = "observed",
+        target: str = "auto",
+        per_label: bool = False,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_iterations = n_iterations
+        self.sigma = sigma
+        self.ramp = ramp
+        self.hierarchy = hierarchy
+        self.distance = distance
+        self.bound = bound
+        self.target = target
+        self.per_label = per_label
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> ReliefRanker:
+        """Rank the features of X for the target y.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array, CSR or frame
+            Classes, label sets, numbers or rankings.
+
+        Returns
+        -------
+        ReliefRanker
+            The fitted ranker.
+        """
+        check_integer(self, "n_neighbors", self.n_neighbors, low=1)
+        (self.ranking_,) = _rankings(self, X, y, [self.n_neighbors], [self.n_iterations])
+        return self
+
+    @property
+    def scores_(self) -> np.ndarray:
+        """Score of each feature."""
+        check_is_fitted(self, "ranking_")
+        return self.ranking_.scores
+
+    @property
+    def scores_per_label_(self) -> sparse.csr_array | None:
+        """Scores of features x labels, where `per_label` was asked for."""
+        check_is_fitted(self, "ranking_")
+        return self.ranking_.per_label
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def relief_path(
+    X: Any, y: Any, *, n_neighbors: Sequence[int] = (10,), n_iterations: Sequence[float] = (1.0,), **parameters: Any
+) -> list[FeatureRanking]:
+    """Rankings for several numbers of neighbours and of iterations from one pass.
+
+    Parameters
+    ----------
+    X, y
+        As of `ReliefRanker.fit`.
+    n_neighbors : sequence of int
+        Numbers of neighbours.
+    n_iterations : sequence of float or int
+        Shares or numbers of examples; smaller draws are parts of larger ones.
+    **parameters
+        The other parameters of `ReliefRanker`.
+
+    Returns
+    -------
+    list of FeatureRanking
+        For each of `n_iterations`, one per `n_neighbors`; `origin` says which is which.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ranking import relief_path
+    >>> data = make_hierarchical(100, random_state=0)
+    >>> path = relief_path(data.X, data.y, n_neighbors=[5, 15], n_iterations=[0.1, 1.0], random_state=0)
+    >>> [(ranking.origin["n_iterations"], ranking.origin["n_neighbors"]) for ranking in path]
+    [(10, 5), (10, 15), (100, 5), (100, 15)]
+    """
+    if not len(n_neighbors) or not len(n_iterations):
+        raise ValueError("relief_path needs at least one value in n_neighbors and in n_iterations.")
+    return _rankings(ReliefRanker(**parameters), X, y, list(n_neighbors), list(n_iterations))
+
+
+def _rankings(
+    ranker: ReliefRanker, X: Any, y: Any, n_neighbors: list[int], n_iterations: list[float]
+) -> list[FeatureRanking]:
+    ramp = _check_parameters(ranker)
+    features = learn_features(ranker, X, ranker.categorical_features)
+    n_samples = features.values.shape[0]
+    if n_samples < 2:
+        raise ValueError(f"Relief compares examples, so it needs at least 2. Got n_samples={n_samples}.")
+    for k in n_neighbors:
+        check_integer(ranker, "n_neighbors", k, low=1, high=n_samples - 1)
+    counts = [_check_iterations(ranker, m, n_samples) for m in n_iterations]
+    target = encode_target(ranker, y, n_samples)
+    if ranker.per_label and target.Y is None:
+        raise ValueError("The 'per_label' parameter of ReliefRanker is for label sets, with or without a hierarchy.")
+    seed = check_random_state(ranker.random_state).randint(np.iinfo(np.int32).max)
+    space = FeatureSpace.of(features, n_values=_declared_values(X, features), ramp=ramp)
+    sums = _Sums(space, target, n_neighbors, ranker)
+    scores = {}
+    for m, queries in _nested_draws(counts, n_samples, seed):
+        sums.add(queries)
+        for position, k in enumerate(n_neighbors):
+            scores[m, k] = sums.scores(position, m)
+    return [_ranking(ranker, target, *scores[m, k], m, k, seed) for m in counts for k in n_neighbors]
+
+
+def _check_parameters(ranker: ReliefRanker) -> tuple[float, float] | None:
+    if ranker.sigma is not None:
+        check_real(ranker, "sigma", ranker.sigma, low=0)
+    check_option(ranker, "distance", ranker.distance, ("euclidean", "hamming"))
+    check_option(ranker, "bound", ranker.bound, ("observed", "paths", None))
+    check_option(ranker, "target", ranker.target, KINDS)
+    check_flag(ranker, "per_label", ranker.per_label)
+    if ranker.ramp is None or ranker.ramp is False:
+        return None
+    ramp = DEFAULT_RAMP if ranker.ramp is True else ranker.ramp
+    try:
+        low, high = (float(share) for share in ramp)
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not 0 <= low < high <= 1:
+        raise ValueError(
+            "The 'ramp' parameter of ReliefRanker must be None, True or two shares of the range, the first below the "
+            f"second. Got {ranker.ramp!r} instead."
+        )
+    return low, high
+
+
+def _check_iterations(ranker: ReliefRanker, n_iterations: Any, n_samples: int) -> int:
+    if isinstance(n_iterations, Integral) and not isinstance(n_iterations, (bool, np.bool_)):
+        return check_integer(ranker, "n_iterations", n_iterations, low=1, high=n_samples)
+    share = check_real(ranker, "n_iterations", n_iterations, low=0, high=1, open_low=True)
+    return max(1, round(share * n_samples))
+
+
+def _declared_values(X: Any, features: Features) -> np.ndarray | None:
+    """Number of values that nominal columns of category dtype can have, seen or not."""
+    dtypes = list(getattr(X, "dtypes", []))
+    if not features.n_categories.any() or not any(hasattr(dtype, "categories") for dtype in dtypes):
+        return None
+    return np.array([len(getattr(dtype, "categories", ())) for dtype in dtypes], dtype=np.float64)
+
+
+def _nested_draws(counts: Iterable[int], n_samples: int, seed: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Each distinct number of examples with the examples that it adds to the smaller ones."""
+    order = np.random.RandomState(seed).permutation(n_samples)
+    done = 0
+    for count in sorted(set(counts)):
+        yield count, np.sort(order[done:count])
+        done = count
+
+
+@dataclass
+class _Totals:
+    """What has been summed for one number of neighbours."""
+
+    features: Any = 0.0
+    target: Any = 0.0
+
+
+class _Sums:
+    """Sums over examples and their neighbours, for several numbers of neighbours at once."""
+
+    def __init__(self, space: FeatureSpace, target: ReliefTarget, n_neighbors: list[int], ranker: ReliefRanker) -> None:
+        self.space = space
+        self.target = target
+        self.n_neighbors = n_neighbors
+        self.sigma = ranker.sigma
+        self.per_label = ranker.per_label
+        self.n_threads = effective_n_jobs(ranker.n_jobs)
+        self.totals = [_Totals() for _ in n_neighbors]
+
+    def add(self, queries: np.ndarray) -> None:
+        """Add the examples `queries`, in blocks whose pairs fit in memory."""
+        n_groups = 1 if self.target.codes is None else int(self.target.codes.max()) + 1
+        step = max(16, _PAIRS_AT_ONCE // (n_groups * max(self.n_neighbors)))
+        for start in range(0, len(queries), step):
+            self._add_block(queries[start : start + step])
+
+    def scores(self, position: int, n_queries: int) -> tuple[np.ndarray, Any]:
+        """Scores so far, and scores per label or None."""
+        totals = self.totals[position]
+        sums = totals.features / n_queries
+        if self.target.codes is not None:
+            return sums[:, 0], None
+        different = totals.target / n_queries
+        scores = _relevance(sums[:, [0]], sums[:, [1]], different[[0]])[:, 0]
+        if not self.per_label:
+            return scores, None
+        return scores, sparse.csr_array(_relevance(sums[:, [0]], sums[:, 2:], different[1:]))
+
+    def _add_block(self, queries: np.ndarray) -> None:
+        values = self.space.values
+        rows = sparse.csr_array(values)[queries] if sparse.issparse(values) else values[queries]
+        found = self.space.nearest(
+            rows,
+            own_rows=queries,
+            n_neighbors=max(self.n_neighbors),
+            groups=self.target.codes,
+            n_threads=self.n_threads,
+        )
+        valid = found >= 0
+        query, group, _ = np.nonzero(valid)
+        first, second = queries[query], found[valid]
+        weights = [_neighbour_weights(valid, k, self.sigma)[valid] for k in self.n_neighbors]
+        if self.target.codes is not None:
+            signs = _class_signs(self.target.codes, first, group)
+            columns = [(weight * signs)[:, None] for weight in weights]
+        else:
+            columns = self._target_columns(first, second, weights)
+        coefficients = sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in columns]))
+        sums = self.space.difference_sums(first, second, coefficients, n_threads=self.n_threads)
+        width = sums.shape[1] // len(self.n_neighbors)
+        for position, totals in enumerate(self.totals):
+            totals.features = totals.features + sums[:, position * width : (position + 1) * width]
+
+    def _target_columns(self, first: np.ndarray, second: np.ndarray, weights: list[np.ndarray]) -> list[Any]:
+        distance = self.target.distance(first, second)
+        labels = symmetric_difference(self.target.Y, first, second) if self.per_label else None
+        columns: list[Any] = []
+        for totals, weight in zip(self.totals, weights, strict=True):
+            own: list[Any] = [sparse.csr_array((weight * distance)[:, None])]
+            if labels is not None:
+                own.append(labels.multiply(weight[:, None]))
+            different = sparse.csr_array(sparse.hstack(own))
+            totals.target = totals.target + np.asarray(different.sum(axis=0)).ravel()
+            columns += [weight[:, None], different]
+        return columns
+
+
+def _class_signs(codes: np.ndarray, first: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """-1 for hits, P(class) / (1 - P(own class)) for misses (ReliefF)."""
+    share = np.bincount(codes) / len(codes)
+    return np.where(group == codes[first], -1.0, share[group] / (1 - share[codes[first]]))
+
+
+def _neighbour_weights(valid: np.ndarray, n_neighbors: int, sigma: float | None) -> np.ndarray:
+    """Weight of each neighbour, 0 beyond the first `n_neighbors`, summing to 1 over those that exist."""
+    rank = np.arange(valid.shape[2])
+    weight = np.where(rank < n_neighbors, np.exp(-(((0.0 if sigma is None else sigma) * rank) ** 2)), 0.0)
+    weights = weight * valid
+    total = weights.sum(axis=2, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def _relevance(attribute: np.ndarray, both: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Eq. 4: P(attribute and target differ) / P(target) - P(attribute, not target) / P(not target); 0/0 = 0."""
+    gain = np.divide(both, target, out=np.zeros_like(both), where=target != 0)
+    loss = np.divide(attribute - both, 1 - target, out=np.zeros_like(both), where=target != 1)
+    return gain - loss
+
+
+def _ranking(
+    ranker: ReliefRanker, target: ReliefTarget, scores: np.ndarray, per_label: Any, m: int, k: int, seed: int
+) -> FeatureRanking:
+    origin = {
+        "method": "relief",
+        "n_neighbors": int(k),
+        "n_iterations": int(m),
+        "sigma": ranker.sigma,
+        "ramp": ranker.ramp,
+        "distance": ranker.distance,
+        "bound": ranker.bound,
+        "target": target.kind,
+        "seed": int(seed),
+    }
+    return FeatureRanking(
+        feature_names(ranker),
+        scores,
+        per_label=per_label,
+        label_names=target.label_names if per_label is not None else (),
+        hierarchy=ranker.hierarchy if per_label is not None else None,
+        origin=origin,
+    )

@@ -1,0 +1,145 @@
+"""What Relief makes of y: the codes of classes, or a distance of any other kind of target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import type_of_target
+
+from ramify.ranking.target_distance import (
+    class_distance,
+    label_set_distance,
+    mean_distance,
+    number_distance,
+    ranking_distance,
+)
+from ramify.targets import encode_labels
+from ramify.targets.rankings import check_rankings
+
+KINDS = ("auto", "classes", "labels", "numbers", "rankings", "mixed")
+
+
+@dataclass(frozen=True)
+class ReliefTarget:
+    """A target as Relief needs it.
+
+    Attributes
+    ----------
+    kind : str
+        What y is.
+    distance : callable
+        Distances of pairs of rows, in [0, 1].
+    codes : ndarray, optional
+        The class of each row, where y is classes; then ReliefF is used instead of the distance.
+    Y : CSR, optional
+        The label sets, where y is label sets.
+    label_names : tuple of str
+        Their names.
+    """
+
+    kind: str
+    distance: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    codes: np.ndarray | None = None
+    Y: sparse.csr_array | None = None
+    label_names: tuple[str, ...] = ()
+
+
+def encode_target(ranker: Any, y: Any, n_samples: int) -> ReliefTarget:
+    """Check y and encode it as `ranker.target` says."""
+    if y is None:
+        raise ValueError(f"{type(ranker).__name__} requires y to be passed, but the target y is None.")
+    kind = ranker.target if ranker.target != "auto" else _kind_of(y, ranker.hierarchy)
+    if ranker.hierarchy is not None and kind != "labels":
+        raise ValueError(f"A hierarchy orders label sets, but 'target' is {kind!r}. Leave one of them out.")
+    if kind in {"classes", "labels"}:
+        return _label_target(ranker, y, kind, n_samples)
+    if kind == "mixed":
+        columns = _columns(y)
+        _check_length(len(columns[0]), n_samples)
+        return ReliefTarget(kind, mean_distance([_column_distance(column) for column in columns]))
+    if kind == "rankings":
+        ranks = check_rankings(y)
+        _check_length(len(ranks), n_samples)
+        return ReliefTarget(kind, ranking_distance(ranks))
+    values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=ranker)
+    _check_length(len(values), n_samples)
+    return ReliefTarget(kind, number_distance(values))
+
+
+def _kind_of(y: Any, hierarchy: Any) -> str:
+    if hierarchy is not None or sparse.issparse(y):
+        return "labels"
+    if hasattr(y, "columns") and len(y.columns) > 1 and any(_is_nominal(column) for column in _columns(y)):
+        return "mixed"
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        if array.dtype.kind in "OUS":
+            return "mixed"
+        return "labels" if np.isin(array, (0, 1)).all() else "numbers"
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError("Input y contains NaN or infinity. Missing targets are refused; leave those rows out.")
+    return "numbers" if type_of_target(array, input_name="y").startswith("continuous") else "classes"
+
+
+def _label_target(ranker: Any, y: Any, kind: str, n_samples: int) -> ReliefTarget:
+    target = encode_labels(y, hierarchy=ranker.hierarchy, n_samples=n_samples)
+    if target.kind == "classes":
+        if kind == "labels":
+            raise ValueError("Label sets are a 0/1 matrix with one column per label. Got one column of classes.")
+        if target.Y.shape[1] < 2:
+            raise ValueError("Relief needs examples of at least two classes. y has one class.")
+        codes = target.Y.indices.astype(np.int32)
+        return ReliefTarget("classes", class_distance(codes), codes=codes)
+    if kind == "classes":
+        raise ValueError("Classes are one value per row. Got a matrix; use target='labels' or 'mixed'.")
+    weights = target.weights
+    if ranker.bound is None and ranker.hierarchy is not None:
+        weights = weights * ranker.hierarchy.w0
+    distance = label_set_distance(
+        target.Y, weights, distance=ranker.distance, bound=ranker.bound, hierarchy=ranker.hierarchy
+    )
+    Y = sparse.csr_array(target.Y, dtype=np.float64)
+    return ReliefTarget(target.kind, distance, Y=Y, label_names=target.names)
+
+
+def _columns(y: Any) -> list[np.ndarray]:
+    if hasattr(y, "iloc"):
+        return [_frame_column(y.iloc[:, j]) for j in range(y.shape[1])]
+    if hasattr(y, "get_columns"):
+        return [series.to_numpy() for series in y.get_columns()]
+    array = np.asarray(y, dtype=object)
+    return [_inferred(array[:, j]) for j in range(array.shape[1])]
+
+
+def _frame_column(series: Any) -> np.ndarray:
+    return np.asarray(series.to_numpy() if series.dtype.kind in "fiu" else series.to_numpy(dtype=object))
+
+
+def _inferred(column: np.ndarray) -> np.ndarray:
+    """A column of an object array as numbers where all its values are."""
+    if all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in column):
+        return column.astype(np.float64)
+    return column
+
+
+def _is_nominal(column: np.ndarray) -> bool:
+    return column.dtype.kind not in "fiu"
+
+
+def _column_distance(column: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    if _is_nominal(column):
+        if any(value is None or value != value for value in column.tolist()):
+            raise ValueError("Input y contains NaN. Missing targets are refused; leave those rows out.")
+        return class_distance(np.unique(column.astype(str), return_inverse=True)[1])
+    values = check_array(column, ensure_2d=False, dtype=np.float64, input_name="y")
+    return number_distance(values)
+
+
+def _check_length(n_targets: int, n_samples: int) -> None:
+    if n_targets != n_samples:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_samples, n_targets]}")

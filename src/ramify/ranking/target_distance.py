@@ -1,0 +1,143 @@
+"""Distances between targets, scaled to [0, 1]: classes, numbers, label sets, hierarchies, rankings, and mixtures."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+
+from ramify.hierarchy import Hierarchy
+from ramify.targets.rankings import label_pairs, pair_signs
+
+PairDistance = Callable[[np.ndarray, np.ndarray], np.ndarray]
+_BLOCK = 2048
+
+
+def class_distance(codes: np.ndarray) -> PairDistance:
+    """0 for equal classes, 1 for different ones."""
+    return lambda first, second: (codes[first] != codes[second]).astype(np.float64)
+
+
+def number_distance(values: np.ndarray) -> PairDistance:
+    """Mean over targets of the difference divided by the target's range."""
+    columns = values.reshape(len(values), -1)
+    spread = columns.max(axis=0) - columns.min(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    return lambda first, second: (np.abs(columns[first] - columns[second]) / scale).mean(axis=1)
+
+
+def ranking_distance(ranks: np.ndarray) -> PairDistance:
+    """Share of label pairs on which two rankings disagree, a tie against an order counting one half.
+
+    Label pairs that one of the rankings leaves open do not count; rankings without a common pair are at 1/2.
+    """
+    signs = pair_signs(ranks)
+    before, after = label_pairs(ranks.shape[1])
+    known = ~(np.isnan(ranks[:, before]) | np.isnan(ranks[:, after]))
+
+    def distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        common = known[first] & known[second]
+        disagreement = (np.abs(signs[first] - signs[second]) * common).sum(axis=1) / 2
+        n_common = common.sum(axis=1)
+        return np.where(n_common > 0, disagreement / np.maximum(n_common, 1), 0.5)
+
+    return distance
+
+
+def label_set_distance(
+    Y: sparse.csr_array, weights: np.ndarray, *, distance: str, bound: str | None, hierarchy: Hierarchy | None
+) -> PairDistance:
+    """Weighted distance of label sets, divided by its bound.
+
+    Parameters
+    ----------
+    Y : CSR of shape (n_samples, n_labels)
+        0/1, closed under ancestors.
+    weights : ndarray of shape (n_labels,)
+        Weight of each label.
+    distance : {"euclidean", "hamming"}
+        Root of the summed weights over the symmetric difference, or the sum itself.
+    bound : {"observed", "paths", None}
+        Divide by the largest distance of two label sets of `Y`, by the largest distance of two single paths, or not.
+    hierarchy : Hierarchy, optional
+        Order of the labels.
+    """
+    Y = sparse.csr_array(Y, dtype=np.float64)
+
+    def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.asarray(symmetric_difference(Y, first, second) @ weights)
+
+    largest = _largest(Y, weights, bound, hierarchy)
+    if distance == "euclidean":
+        return lambda first, second: _limited(np.sqrt(summed(first, second)), np.sqrt(largest), bound)
+    return lambda first, second: _limited(summed(first, second), largest, bound)
+
+
+def symmetric_difference(Y: sparse.csr_array, first: np.ndarray, second: np.ndarray) -> sparse.csr_array:
+    """1 for each pair and label that one of the pair's two rows has and the other has not."""
+    difference = abs(Y[first] - Y[second])
+    difference.eliminate_zeros()
+    return difference
+
+
+def mean_distance(distances: list[PairDistance]) -> PairDistance:
+    """Mean of several distances, for mixed targets."""
+    if len(distances) == 1:
+        return distances[0]
+    return lambda first, second: np.mean([distance(first, second) for distance in distances], axis=0)
+
+
+def _limited(values: np.ndarray, largest: float, bound: str | None) -> np.ndarray:
+    if bound is None or largest == 0:
+        return values
+    scaled = values / largest
+    if bound == "observed":
+        return np.minimum(scaled, 1.0)
+    if scaled.size and scaled.max() > 1 + 1e-9:
+        warnings.warn(
+            f"A distance between label sets is {scaled.max():.3g} times the bound of single paths, so the second term "
+            "of Relief changes its sign and the ranking may come out reversed. Use bound='observed' unless you "
+            "compare with CLUS.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return scaled
+
+
+def _largest(Y: sparse.csr_array, weights: np.ndarray, bound: str | None, hierarchy: Hierarchy | None) -> float:
+    if bound is None:
+        return 1.0
+    if bound == "observed":
+        return _largest_difference(_distinct_rows(Y), weights)
+    if hierarchy is None:
+        return float(weights.sum())
+    occurring = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
+    paths = hierarchy.ancestor_matrix.astype(np.float64) + sparse.eye_array(len(hierarchy), format="csr")
+    return _largest_difference(sparse.csr_array(paths)[occurring], weights)
+
+
+def _largest_difference(rows: sparse.csr_array, weights: np.ndarray) -> float:
+    """Largest summed weight of the symmetric difference of two rows, exact."""
+    weighted = sparse.csc_array(rows.multiply(weights[None, :]).T)
+    own = np.asarray(rows @ weights)
+    best, pair = -1.0, (0, 0)
+    for start in range(0, rows.shape[0], _BLOCK):
+        block = slice(start, start + _BLOCK)
+        between = own[block, None] + own[None, :] - 2 * (rows[block] @ weighted).toarray()
+        highest = int(np.argmax(between))
+        if between.flat[highest] > best:
+            best = float(between.flat[highest])
+            pair = (start + highest // len(own), highest % len(own))
+    first, second = np.array([pair[0]]), np.array([pair[1]])
+    return float((symmetric_difference(rows, first, second) @ weights)[0])
+
+
+def _distinct_rows(Y: sparse.csr_array) -> sparse.csr_array:
+    Y = sparse.csr_array(Y)
+    Y.sort_indices()
+    first_of: dict[bytes, int] = {}
+    for row in range(Y.shape[0]):
+        first_of.setdefault(Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tobytes(), row)
+    return Y[np.fromiter(first_of.values(), dtype=np.int64)]

@@ -1,0 +1,72 @@
+"""Relief as the papers write it, one pair at a time: slow, and the oracle of the kernel."""
+
+import numpy as np
+
+
+def difference(column, a, b, *, nominal, n_values, ramp=None):
+    if nominal:
+        return 1 - 1 / n_values if np.isnan(a) or np.isnan(b) else float(a != b)
+    low, high = np.nanmin(column), np.nanmax(column)
+    if np.isnan(a) and np.isnan(b):
+        return 1.0
+    if np.isnan(a) or np.isnan(b):
+        known = b if np.isnan(a) else a
+        place = (known - low) / (high - low) if high > low else 0.0
+        return max(place, 1 - place)
+    share = abs(a - b) / (high - low) if high > low else 0.0
+    if ramp is None:
+        return share
+    return min(1.0, max(0.0, (share - ramp[0]) / (ramp[1] - ramp[0])))
+
+
+def differences(X, nominal=None, n_values=None, ramp=None):
+    """Features x rows x rows."""
+    n, p = X.shape
+    nominal = np.zeros(p, dtype=bool) if nominal is None else nominal
+    n_values = np.ones(p) if n_values is None else n_values
+    D = np.zeros((p, n, n))
+    for f in range(p):
+        for i in range(n):
+            for j in range(n):
+                D[f, i, j] = difference(X[:, f], X[i, f], X[j, f], nominal=nominal[f], n_values=n_values[f], ramp=ramp)
+    return D
+
+
+def nearest(D, i, k, among=None):
+    total = np.zeros(D.shape[1])
+    for d in D:
+        total = total + d[i]
+    order = [j for j in np.lexsort((np.arange(len(total)), total)) if j != i and (among is None or among[j])]
+    return order[:k]
+
+
+def neighbour_weights(k, sigma):
+    weights = np.exp(-(((0 if sigma is None else sigma) * np.arange(k)) ** 2))
+    return weights / weights.sum()
+
+
+def relief(D, target_distance, k, sigma=None, queries=None):
+    """Eq. 4 of the HMLC paper, lines 1-15 of Algorithm 1 of HMC-ReliefF."""
+    queries = range(D.shape[1]) if queries is None else queries
+    m = len(queries)
+    target, attribute, both = 0.0, np.zeros(len(D)), np.zeros(len(D))
+    for i in queries:
+        for weight, j in zip(neighbour_weights(k, sigma), nearest(D, i, k), strict=True):
+            target += weight * target_distance[i, j] / m
+            attribute += weight * D[:, i, j] / m
+            both += weight * D[:, i, j] * target_distance[i, j] / m
+    return both / target - (attribute - both) / (1 - target)
+
+
+def relieff(D, codes, k, sigma=None):
+    """ReliefF of Robnik-Sikonja and Kononenko."""
+    n = len(codes)
+    share = np.bincount(codes) / n
+    scores = np.zeros(len(D))
+    for i in range(n):
+        for group in range(len(share)):
+            found = nearest(D, i, k, among=codes == group)
+            sign = -1 if group == codes[i] else share[group] / (1 - share[codes[i]])
+            for weight, j in zip(neighbour_weights(len(found), sigma), found, strict=True):
+                scores += sign * weight * D[:, i, j] / n
+    return scores
