@@ -154,7 +154,8 @@ void bind_forests(nb::module_& m) {
       .def_prop_ro("n_features", &Forest::n_features)
       .def_prop_ro("n_bytes", &Forest::n_bytes)
       .def_prop_ro("n_categories",
-                   [](const Forest& forest) { return to_numpy(std::vector<std::int32_t>(forest.n_categories)); })
+                   [](const Forest& forest) { return to_numpy(std::vector<std::int32_t>(forest.n_categories)); },
+                   nb::rv_policy::move)
       .def("first", &Forest::first, "n_trees"_a)
       .def("arrays", &forest_arrays);
   m.def("forest_from_arrays", &forest_from_arrays, nb::kw_only(), "outcome"_a, "n_outputs"_a, "arrays"_a);

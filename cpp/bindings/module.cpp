@@ -3,6 +3,8 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "Kernels of Ramify. They take arrays, integers and seeds; checking is done in Python.";
+  // A forest that a module still holds when the interpreter ends is no leak to tell users about.
+  nb::set_leak_warnings(false);
   bind_arff(m);
   bind_random(m);
   bind_tables(m);

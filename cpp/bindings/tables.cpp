@@ -83,7 +83,8 @@ void bind_tables(nb::module_& m) {
       .def_prop_ro("n_rows", &FeatureTable::n_rows)
       .def_prop_ro("n_features", &FeatureTable::n_features)
       .def_prop_ro("n_bytes", &FeatureTable::n_bytes)
-      .def_prop_ro("n_categories", [](const FeatureTable& table) { return to_numpy(table.n_categories()); })
+      .def_prop_ro(
+          "n_categories", [](const FeatureTable& table) { return to_numpy(table.n_categories()); }, nb::rv_policy::move)
       .def("append", &FeatureTable::append, "other"_a)
       .def(
           "take",

@@ -47,6 +47,7 @@ def learn_features(estimator: Any, X: Any, categorical_features: Any = "from_dty
     categorical_features : "from_dtype", None, or mask, indices or names
         Which features are nominal. "from_dtype": columns of a frame with a category, string, object or enum dtype.
     """
+    _refuse_other_shapes(estimator, X)
     validate_data(estimator, X, skip_check_array=True)
     mask = _nominal_mask(estimator, X, categorical_features)
     if not mask.any():
@@ -61,6 +62,7 @@ def learn_features(estimator: Any, X: Any, categorical_features: Any = "from_dty
 
 def apply_features(estimator: Any, X: Any) -> Features:
     """Check X after fit (same columns as at fit) and encode; a nominal value not seen at fit counts as missing."""
+    _refuse_other_shapes(estimator, X)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     if all(values is None for values in estimator.categories_):
         return _numeric(estimator, X)
@@ -76,6 +78,7 @@ def feature_names(estimator: Any) -> tuple[str, ...]:
 
 
 def _numeric(estimator: Any, X: Any) -> Features:
+    _refuse_dates(estimator, X)
     values = check_array(
         X,
         accept_sparse=("csc", "csr"),
@@ -232,6 +235,23 @@ def _is_missing(value: Any) -> bool:
             "NaTType",
         )
     )
+
+
+def _refuse_other_shapes(estimator: Any, X: Any) -> None:
+    """Anything but rows and columns, in scikit-learn's words."""
+    if len(X.shape if hasattr(X, "shape") else np.asarray(X).shape) != 2:
+        check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
+
+
+def _refuse_dates(estimator: Any, X: Any) -> None:
+    """Dates would become numbers silently, and a missing date the smallest of them."""
+    dtypes = list(X.dtypes) if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    for column, dtype in enumerate(dtypes):
+        if str(dtype).lower().startswith(("datetime", "timedelta", "<m8", ">m8", "duration", "date")):
+            raise ValueError(
+                f"Feature {_name(estimator, column)} holds dates or durations (dtype {dtype}); "
+                "give it as a number, such as days since a date."
+            )
 
 
 def _refuse_infinity(estimator: Any, values: Any) -> None:

@@ -23,3 +23,9 @@ def test_labels_have_their_frequencies_as_baseline():
 def test_unknown_target_is_refused():
     with pytest.raises(ValueError, match=r"'target' parameter must be 'labels'.*Got 'sets'"):
         measure_table([[1]], [[1]], target="sets", prior=[1])
+
+
+def test_rankings_have_the_average_ranking_as_baseline():
+    table = measure_table([[1, 2, 3], [2, 1, 3]], [[1, 2, 3], [2, 1, 3]], target="rankings", prior=[1, 2, 3])
+    assert table.loc["Kendall's tau-b", "model"] == 1.0
+    assert table.loc["Kendall's tau-b", "prior"] == pytest.approx(2 / 3)

@@ -145,6 +145,33 @@ class BaseForest(BaseEstimator):
             min_impurity_decrease=check_real(self, "min_impurity_decrease", self.min_impurity_decrease, low=0),
         )
 
+    def _check_loaded(self) -> None:
+        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
+        trees = self.trees_
+        _require(isinstance(trees, _core.Forest), "trees_ must be a forest")
+        _require(
+            type(self.n_features_in_) is int and self.n_features_in_ == trees.n_features, "n_features_in_ is wrong"
+        )
+        _require(_are_texts(self.label_names_, trees.n_outputs), "label_names_ must name each output")
+        _require(
+            isinstance(self.categories_, list) and len(self.categories_) == trees.n_features, "categories_ is wrong"
+        )
+        for values, n_values in zip(self.categories_, trees.n_categories.tolist(), strict=True):
+            known = values is None or (
+                isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "Of"
+            )
+            _require(known and (0 if values is None else len(values)) == n_values, "categories_ does not fit the trees")
+        if hasattr(self, "feature_names_in_"):
+            names = self.feature_names_in_
+            _require(isinstance(names, np.ndarray) and names.shape == (trees.n_features,), "feature_names_in_ is wrong")
+        if hasattr(self, "prior_"):
+            self._require_numbers("prior_")
+
+    def _require_numbers(self, name: str) -> None:
+        values = getattr(self, name)
+        right = isinstance(values, np.ndarray) and values.dtype == np.float64 and bool(np.isfinite(values).all())
+        _require(right and values.shape == (self.trees_.n_outputs,), f"{name} must hold a number per output")
+
     def _check_out_of_bag(self) -> None:
         check_flag(self, "oob_score", self.oob_score)
         if self.oob_score and not self.bootstrap:
@@ -199,6 +226,15 @@ def checked_sample_weight(estimator: BaseEstimator, sample_weight: Any, n_sample
             "Sample weights must contain at least one non-zero number."
         )
     return weights
+
+
+def _require(right: bool, fault: str) -> None:
+    if not right:
+        raise ValueError(f"{fault}.")
+
+
+def _are_texts(names: Any, count: int) -> bool:
+    return isinstance(names, tuple) and len(names) == count and all(isinstance(name, str) for name in names)
 
 
 def _feature_count(estimator: Any, n_features: int) -> int:

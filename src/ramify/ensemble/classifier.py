@@ -287,13 +287,26 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             return float(np.mean(scores.argmax(axis=1) == truth.indices))
         return float(auprc(truth, scores))
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        kinds = ("classes", "labels", "hierarchy")
+        if self.target_kind_ not in kinds or self.trees_.outcome != "labels":
+            raise ValueError(f"target_kind_ must be one of {', '.join(kinds)}, with trees for labels.")
+        values, n_labels = self._class_values, self.trees_.n_outputs
+        if self.target_kind_ == "classes" and (not isinstance(values, np.ndarray) or values.shape != (n_labels,)):
+            raise ValueError("there must be a value for each class.")
+        if self.target_kind_ != "classes" and (values is not None or self.n_outputs_ != n_labels):
+            raise ValueError("label sets must have no class values and as many outputs as the trees.")
+        if not isinstance(self._sparse_sets, bool):
+            raise ValueError("_sparse_sets must be true or false.")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        # The tag multi_label stays off: its check wants probabilities within (0, 1), and pure leaves have 0 and 1.
         tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
         return tags
 
 

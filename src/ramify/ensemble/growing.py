@@ -14,6 +14,7 @@ from joblib.parallel import BACKENDS, get_active_backend
 from scipy import sparse
 
 from ramify import _core
+from ramify.ensemble import pickling  # noqa: F401
 from ramify.features import Features
 
 _LOCAL_BACKENDS = ("loky", "multiprocessing", "threading", "sequential")

@@ -212,6 +212,15 @@ class ForestRegressor(RegressorMixin, BaseForest):
         numbers = standardised * self.scale_ + self.prior_
         return numbers[:, 0] if self._single else numbers
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        self._require_numbers("scale_")
+        n_targets = self.trees_.n_outputs
+        if self.trees_.outcome != "numbers" or self.n_outputs_ != n_targets or self.target_kind_ != "numbers":
+            raise ValueError("the trees must be for numbers, as many as n_outputs_ says.")
+        if not isinstance(self._single, bool) or (self._single and n_targets != 1):
+            raise ValueError("several targets cannot be one-dimensional.")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -22,6 +22,7 @@ from ramify.metrics.hierarchical import (
 from ramify.metrics.inputs import label_counts, zero_one_matrix
 from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
 from ramify.metrics.numbers import r2, rmse, rrmse
+from ramify.metrics.rankings import kendall_tau, spearman_rho
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ def measure_table(
     y_true: Any,
     y_score: Any,
     *,
-    target: Literal["labels", "hierarchy", "classes", "numbers"],
+    target: Literal["labels", "hierarchy", "classes", "numbers", "rankings"],
     prior: Any,
     y_pred: Any = None,
     classes: Any = None,
@@ -44,13 +45,15 @@ def measure_table(
     Parameters
     ----------
     y_true : array-like or sparse matrix
-        True label sets (n_samples, n_labels), classes (n_samples,) or numbers (n_samples, n_targets).
+        True label sets (n_samples, n_labels), classes (n_samples,), numbers (n_samples, n_targets) or ranks
+        (n_samples, n_labels).
     y_score : array-like or sparse matrix
-        Predicted probabilities, one column per label or class; for numbers the predictions.
-    target : {"labels", "hierarchy", "classes", "numbers"}
+        Predicted probabilities, one column per label or class; for numbers and ranks the predictions.
+    target : {"labels", "hierarchy", "classes", "numbers", "rankings"}
         Kind of ``y_true``.
     prior : array-like of shape (n_labels,) or (n_targets,)
-        Frequencies of the labels or classes, or means of the targets, in training: ``prior_`` of a fitted forest.
+        Frequencies of the labels or classes, means of the targets, or the average ranking in training: ``prior_`` of a
+        fitted forest.
     y_pred : array-like or sparse matrix, default=None
         Predicted label sets or classes; None takes labels above one half and the most probable class.
     classes : array-like of shape (n_classes,), default=None
@@ -87,9 +90,13 @@ def measure_table(
         model = _label_measures(truth, y_score, predicted, hierarchy)
         constant = np.asfortranarray(np.broadcast_to(frequencies, truth.shape))
         baseline = _label_measures(truth, constant, more_than_half(constant), hierarchy)
+    elif target == "rankings":
+        model = _ranking_measures(y_true, y_score)
+        baseline = _ranking_measures(y_true, np.broadcast_to(frequencies, np.shape(y_true)))
     else:
         raise ValueError(
-            f"The 'target' parameter must be 'labels', 'hierarchy', 'classes' or 'numbers'. Got {target!r} instead."
+            "The 'target' parameter must be 'labels', 'hierarchy', 'classes', 'numbers' or 'rankings'. "
+            f"Got {target!r} instead."
         )
     return _as_frame(model, baseline)
 
@@ -151,6 +158,13 @@ def _number_measures(y_true: Any, predicted: Any, means: NDArray[np.float64]) ->
         "RMSE": (rmse(y_true, predicted), "lower"),
         "RRMSE": (rrmse(y_true, predicted, mean=means), "lower"),
         "R2": (r2(y_true, predicted, mean=means), "higher"),
+    }
+
+
+def _ranking_measures(y_true: Any, predicted: Any) -> _Measures:
+    return {
+        "Kendall's tau-b": (kendall_tau(y_true, predicted), "higher"),
+        "Spearman's rho": (spearman_rho(y_true, predicted), "higher"),
     }
 
 

@@ -185,6 +185,11 @@ def _refuse_missing(values: np.ndarray) -> np.ndarray:
             f"Input y contains NaN (first in row {row}). Partially labelled data is refused: nothing is guessed; "
             "remove those rows or fill the labels in."
         )
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        row = int(np.argwhere(np.isinf(values))[0][0])
+        raise ValueError(
+            f"Input y contains infinity (first in row {row}); labels are 0 and 1, classes any finite value."
+        )
     return values
 
 

@@ -59,7 +59,10 @@ def encode_numbers(
     if weights.shape != (array.shape[1],) or not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError(f"target_weight must hold one finite number >= 0 per target ({array.shape[1]}).")
     mean = np.average(array, axis=0, weights=sample_weight)
-    scale = np.sqrt(np.average((array - mean) ** 2, axis=0, weights=sample_weight))
+    centred = array - mean
+    largest = np.abs(centred).max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)
+    scale = unit * np.sqrt(np.average((centred / unit) ** 2, axis=0, weights=sample_weight))
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     safe = np.where(constant, 1.0, scale)
     Y = np.where(constant, 0.0, (array - mean) / safe)

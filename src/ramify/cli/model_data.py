@@ -1,0 +1,104 @@
+"""Data sets in the form in which the commands `fit` and `predict` give them to a model, and how well it did on them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from scipy import sparse
+
+from ramify.cli import terminal
+from ramify.datasets import Dataset
+from ramify.metrics import measure_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def model_features(data: Dataset) -> Any:
+    """Features with their names and nominal values, so that another file is matched by them and not by codes.
+
+    Sparse features stay sparse where their codes are their values, as in `{0, 1}`.
+    """
+    if sparse.issparse(data.X) and all(values is None or values == ("0", "1") for values in data.categories):
+        return data.X
+    return data.to_frame()
+
+
+def model_target(data: Dataset) -> Any:
+    """The target as a model learns it: class names, a sparse label matrix, numbers or rankings."""
+    if data.y is None:
+        raise ValueError(f"{data.source or 'The data'} has no target to learn; name its columns with --target.")
+    if data.target == "classes":
+        return _class_names(data)
+    if data.target in ("labels", "hierarchy"):
+        return sparse.csr_array(data.y)
+    if data.target == "numbers":
+        import pandas as pd
+
+        return pd.DataFrame(np.asarray(data.y).reshape(data.n_samples, -1), columns=list(data.label_names) or None)
+    return data.y
+
+
+def matched_target(data: Dataset, model: Any) -> Any:
+    """The data's target in the order of the model's labels, or None where it has none of that kind."""
+    kind = "rankings" if not hasattr(model, "target_kind_") else model.target_kind_
+    if data.y is None or (data.target != kind and {data.target, kind} != {"labels", "hierarchy"}):
+        return None
+    if kind == "classes":
+        return _class_names(data)
+    position = {name: column for column, name in enumerate(data.label_names)}
+    known = [name for name in model.label_names_ if name in position]
+    if kind == "numbers" or kind == "rankings":
+        values = np.asarray(data.y).reshape(data.n_samples, -1)
+        if len(known) == len(model.label_names_):
+            return values[:, [position[name] for name in known]]
+        return values if values.shape[1] == len(model.label_names_) else None
+    if not known:
+        return None
+    given = sparse.coo_array(sparse.csc_array(data.y)[:, [position[name] for name in known]])
+    column_of = {name: column for column, name in enumerate(model.label_names_)}
+    columns = np.array([column_of[name] for name in known])[given.coords[1]]
+    shape = (data.n_samples, len(model.label_names_))
+    return sparse.csr_array((given.data, (given.coords[0], columns)), shape=shape)
+
+
+def model_measures(model: Any, truth: Any, predicted: Any) -> pd.DataFrame:
+    """Measures of predictions (probabilities, numbers or ranks), with the prior alone beside them."""
+    kind: Any = getattr(model, "target_kind_", "rankings")
+    return measure_table(
+        truth,
+        predicted,
+        target=kind,
+        prior=model.prior_,
+        classes=getattr(model, "classes_", None) if kind == "classes" else None,
+        hierarchy=getattr(model, "hierarchy", None),
+    )
+
+
+def model_scores(model: Any, X: Any) -> Any:
+    """What measures compare: probabilities where the model has them, else predictions."""
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+
+
+def show_measures(table: pd.DataFrame, title: str, *, as_json: bool) -> None:
+    """Print a table of measures for people, or as JSON for programs."""
+    if as_json:
+        content = {
+            name: {key: None if isinstance(value, float) and np.isnan(value) else value for key, value in row.items()}
+            for name, row in table.to_dict(orient="index").items()
+        }
+        click.echo(json.dumps({"measured_on": title, "measures": content}))
+        return
+    columns = ("measure", "model", "prior alone", "better", "left out")
+    rows = zip(table.index, *(table[name].tolist() for name in ("model", "prior", "better", "left_out")), strict=True)
+    terminal.console().print(terminal.table(title, columns, rows))
+
+
+def _class_names(data: Dataset) -> np.ndarray:
+    values = np.asarray(data.y)
+    if values.dtype.kind in "iuf" and data.label_names:
+        return np.array(data.label_names)[values.astype(np.int64)]
+    return values.astype(str)

@@ -1,0 +1,101 @@
+"""The command `ramify predict`: predict the rows of data files with a saved model."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from ramify.cli.options import data_options, output_options
+
+if TYPE_CHECKING:
+    from ramify.datasets import Dataset
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+@click.command()
+@click.argument("model_file", metavar="MODEL", type=click.Path())
+@data_options
+@click.option(
+    "-o", "output", default=None, type=click.Path(dir_okay=False), help="CSV file; standard output otherwise."
+)
+@click.option("--probabilities", is_flag=True, help="One column per label with its probability.")
+@click.option("--jobs", default=-1, show_default=True, type=int, help="Threads; -1 takes all.")
+@output_options
+def predict(
+    model_file: str,
+    data: tuple[str, ...],
+    target: tuple[str, ...],
+    hierarchy: str | None,
+    output: str | None,
+    probabilities: bool,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Predict the rows of DATA files with a saved MODEL.
+
+    Where the data has targets, a table of measures follows, with the prior alone beside the model. It goes to standard
+    output if the predictions go to a file.
+    """
+    from ramify.cli.inputs import read_data
+    from ramify.cli.model_data import matched_target, model_features, model_measures, model_scores, show_measures
+    from ramify.models import load
+
+    model = load(model_file)
+    if not hasattr(model, "predict"):
+        raise ValueError(f"{model_file} holds a {type(model).__name__}, which does not predict.")
+    if "n_jobs" in model.get_params():
+        model.set_params(n_jobs=jobs)
+    dataset = read_data(data, target, hierarchy)
+    if verbose:
+        click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
+    X = model_features(dataset)
+    scores = model_scores(model, X)
+    shown = scores if probabilities and hasattr(model, "predict_proba") else model.predict(X)
+    rows = _rows(model, dataset, shown, probabilities)
+    if output is None:
+        _write(sys.stdout, rows)
+    else:
+        with click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
+            _write(file, rows)
+    truth = matched_target(dataset, model) if hasattr(model, "prior_") else None
+    if truth is not None and not quiet and output is not None:
+        title = f"Measured on {dataset.n_samples} rows"
+        show_measures(model_measures(model, truth, scores), title, as_json=as_json)
+
+
+def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Iterator[list[Any]]:
+    """Lines of the CSV file: an identifier, then what was predicted."""
+    from scipy import sparse
+
+    names = [_defused(name) for name in model.label_names_]
+    ids = [str(number) for number in range(1, data.n_samples + 1)] if data.ids is None else [str(i) for i in data.ids]
+    kind = getattr(model, "target_kind_", "rankings")
+    if kind == "classes" and not probabilities:
+        yield ["id", "prediction"]
+        yield from ([_defused(i), _defused(str(value))] for i, value in zip(ids, predicted, strict=True))
+    elif kind in ("labels", "hierarchy") and not probabilities:
+        yield ["id", "prediction"]
+        sets = sparse.csr_array(predicted)
+        for row, i in enumerate(ids):
+            labels = sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist()
+            yield [_defused(i), _defused("@".join(model.label_names_[label] for label in sorted(labels)))]
+    else:
+        yield ["id", *names]
+        for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):
+            yield [_defused(i), *values]
+
+
+def _write(file: IO[str], rows: Iterator[list[Any]]) -> None:
+    csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def _defused(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

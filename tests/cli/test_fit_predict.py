@@ -1,0 +1,137 @@
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import ramify
+from ramify.cli.main import main
+from ramify.datasets import make_hierarchical, write_arff
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A hierarchical data set in train and test files, and tables of classes and numbers."""
+    folder = tmp_path_factory.mktemp("data")
+    data = make_hierarchical(120, random_state=0)
+    write_arff(data.rows(np.arange(80)), folder / "toy.train.arff")
+    write_arff(data.rows(np.arange(80, 120)), folder / "toy.test.arff")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"colour": rng.choice(["red", "green", "blue"], 90), "size": rng.normal(size=90)})
+    table.assign(kind=np.where(table["colour"] == "red", "warm", "cold")).to_csv(folder / "classes.csv", index=False)
+    table.assign(price=table["size"] * 3 + 1).to_csv(folder / "numbers.csv", index=False)
+    return folder
+
+
+def test_fit_measures_on_the_test_part_beside_the_prior(files, tmp_path, capsys):
+    model = tmp_path / "model.ramify"
+    assert run("fit", files / "toy.train.arff", files / "toy.test.arff", "--model", model, "--trees", 20) == 0
+    shown = capsys.readouterr().out
+    assert "Measured on 40 test rows" in shown
+    assert "prior alone" in shown
+    assert "AUPRC, pooled" in shown
+    forest = ramify.load(model)
+    assert (forest.target_kind_, forest.n_estimators) == ("hierarchy", 20)
+
+
+def test_fit_measures_out_of_bag_without_a_test_part(files, tmp_path, capsys):
+    assert run("fit", files / "toy.train.arff", "-o", tmp_path / "m.ramify", "--trees", 20, "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["measured_on"].startswith("Measured out of bag")
+    measures = shown["measures"]["AUPRC, pooled"]
+    assert measures["model"] > measures["prior"]
+    assert not hasattr(ramify.load(tmp_path / "m.ramify"), "oob_prediction_")
+
+
+def test_predict_writes_label_sets_and_measures(files, tmp_path, capsys):
+    model, output = tmp_path / "m.ramify", tmp_path / "out.csv"
+    run("fit", files / "toy.train.arff", "--model", model, "--trees", 20, "-q")
+    assert capsys.readouterr().out == ""
+    assert run("predict", model, files / "toy.test.arff", "-o", output) == 0
+    assert "Measured on 40 rows" in capsys.readouterr().out
+    with output.open() as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["id", "prediction"]
+    assert len(rows) == 41
+    forest = ramify.load(model)
+    assert set("@".join(row[1].lstrip("'") for row in rows[1:] if row[1]).split("@")) <= set(forest.label_names_)
+
+
+def test_predicted_probabilities_have_a_column_per_label(files, tmp_path):
+    model, output = tmp_path / "m.ramify", tmp_path / "out.csv"
+    run("fit", files / "toy.train.arff", "--model", model, "--trees", 5, "-q")
+    assert run("predict", model, files / "toy.test.arff", "-o", output, "--probabilities", "-q") == 0
+    table = pd.read_csv(output)
+    forest = ramify.load(model)
+    data = ramify.read(files / "toy.test.arff")
+    np.testing.assert_array_equal(table.to_numpy()[:, 1:].astype(float), forest.predict_proba(data.to_frame()))
+
+
+@pytest.mark.parametrize("method", ["random-forest", "bagging", "extra-trees"])
+@pytest.mark.parametrize(("table", "target", "kind"), [("classes", "kind", "classes"), ("numbers", "price", "numbers")])
+def test_tables_of_classes_and_numbers(files, tmp_path, capsys, method, table, target, kind):
+    model, output = tmp_path / "m.ramify", tmp_path / "out.csv"
+    source = files / f"{table}.csv"
+    assert run("fit", source, "--target", target, "--model", model, "--trees", 10, "--method", method) == 0
+    assert run("predict", model, source, "--target", target, "-o", output, "--json") == 0
+    assert ramify.load(model).target_kind_ == kind
+    predicted, truth = pd.read_csv(output), pd.read_csv(source)[target]
+    if kind == "classes":
+        assert (predicted["prediction"] == truth).mean() > 0.9
+    else:
+        assert np.corrcoef(predicted[target], truth)[0, 1] > 0.9
+
+
+def test_predictions_go_to_standard_output_by_default(files, tmp_path, capsys):
+    model = tmp_path / "m.ramify"
+    run("fit", files / "classes.csv", "--target", "kind", "--model", model, "--trees", 5, "-q")
+    run("predict", model, files / "classes.csv", "--target", "kind")
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], len(lines)) == ("id,prediction", 91)
+
+
+def test_same_seed_gives_the_same_file(files, tmp_path):
+    for name in ("a", "b"):
+        run(
+            "fit",
+            files / "toy.train.arff",
+            "-o",
+            tmp_path / name,
+            "--trees",
+            5,
+            "--seed",
+            3,
+            "--jobs",
+            1 + (name == "b"),
+        )
+    first, second = ((tmp_path / name).read_bytes() for name in ("a", "b"))
+    forests = [ramify.load(tmp_path / name) for name in ("a", "b")]
+    assert len(first) == len(second)
+    left, right = (forest.trees_.arrays() for forest in forests)
+    assert all(left[name].tobytes() == right[name].tobytes() for name in left)
+
+
+def test_what_is_not_a_model_is_one_line_of_error(files, capsys):
+    assert run("predict", files / "classes.csv", files / "classes.csv") == 1
+    shown = capsys.readouterr().err
+    assert "This is not a Ramify model file" in shown
+    assert len(shown.splitlines()) == 1
+
+
+def test_label_matrix_of_another_file_is_matched_by_name():
+    from ramify.cli.model_data import matched_target
+    from ramify.datasets import Dataset
+
+    X = np.arange(4.0)[:, None]
+    Y = sparse.csr_array([[1, 0], [0, 1], [1, 1], [0, 0]])
+    forest = ramify.ForestClassifier(3).fit(X, pd.DataFrame(Y.toarray(), columns=["a", "b"]))
+    data = Dataset(X, y=sparse.csr_array([[1, 0, 1]] * 4), target="labels", label_names=("b", "new", "a"))
+    assert matched_target(data, forest).toarray().tolist() == [[1, 1]] * 4
