@@ -1,0 +1,71 @@
+"""Sphinx settings; `./dev docs` builds without a network, warnings are errors."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "src"))
+
+from generate import write_generated_pages  # noqa: E402
+
+import ramify  # noqa: E402
+
+write_generated_pages(HERE)
+
+project = "Ramify"
+author = "Ramify developers"
+copyright = "Ramify developers"
+version = release = ramify.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "benchmarks"]
+default_role = "code"
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+numpydoc_show_class_members = False
+autosummary_generate = True
+autodoc_typehints = "none"
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Ramify"
+html_static_path = ["_static"]
+html_css_files = ["ramify.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_prev_next": False,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "plot_gallery": "False",
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "min_reported_time": 1,
+}
+
+
+def setup(app):
+    """Leave out the methods that scikit-learn adds to every estimator for metadata routing."""
+    app.connect("autodoc-skip-member", skip_member)
+
+
+def skip_member(app, what, name, obj, skip, options):  # noqa: ARG001
+    """Whether to leave a member out; None keeps Sphinx's own decision."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
