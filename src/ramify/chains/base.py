@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
 from ramify.chains.links import default_estimator, derived_seed, rows_of
 from ramify.chains.threshold import cardinality_threshold, density_thresholds
+from ramify.ensemble import ForestClassifier
 from ramify.features import Features, apply_features, learn_features
 from ramify.parameters import check_option, check_real
 
@@ -137,15 +138,19 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         return sparse.csr_array(label_sets) if self._sparse_sets else label_sets
 
     def _base_estimator(self) -> Any:
-        return default_estimator(self.n_jobs) if self.estimator is None else self.estimator
+        if self.estimator is None:
+            return default_estimator(self.n_jobs)
+        if isinstance(self.estimator, ForestClassifier) and self.estimator.n_jobs is None:
+            return clone(self.estimator).set_params(n_jobs=self.n_jobs)
+        return self.estimator
 
     def _needs_out_of_bag(self) -> bool:
         """Whether the threshold is to be learnt."""
         return isinstance(self.threshold, str) and self.threshold in {"cardinality", "density"}
 
     def _outer_jobs(self) -> int | None:
-        """Jobs over labels or chains; the default forest has threads of its own."""
-        return 1 if self.estimator is None else self.n_jobs
+        """Jobs over labels or chains; Ramify's forests have threads of their own."""
+        return 1 if self.estimator is None or isinstance(self.estimator, ForestClassifier) else self.n_jobs
 
     def _categorical_features(self) -> Any:
         return getattr(getattr(self, "estimator", None), "categorical_features", "from_dtype")

@@ -7,24 +7,29 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
 
+from ramify import _core
+from ramify.ensemble import ForestClassifier
+from ramify.ensemble.growing import feature_table
 from ramify.features import Features
+from ramify.targets import LabelTarget
 
 NO_LABELS = np.empty(0, dtype=np.intp)
 
 
-def default_estimator(n_jobs: int | None) -> Any:
+def default_estimator(n_jobs: int | None) -> ForestClassifier:
     """The forest that learns a label where no other classifier is given."""
-    return RandomForestClassifier(200, n_jobs=n_jobs)
+    return ForestClassifier(200, n_jobs=n_jobs)
 
 
 def in_parallel(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int | None) -> list[Any]:
     """Results of the calls in their order, from joblib's active backend."""
+    if n_jobs == 1:
+        return [function(*call) for call in calls]
     return list(Parallel(n_jobs=n_jobs)(delayed(function)(*call) for call in calls))
 
 
@@ -68,23 +73,65 @@ class Learner:
 
     def fit(self, earlier: NDArray[np.intp], label: int, seed: int) -> Any:
         """The classifier of a label over the features and the labels before it."""
-        return fit_link(
-            self.estimator, with_labels(self.features.values, self.labels[:, earlier]), self.labels[:, label], seed
-        )
+        X = with_labels(self.features.values, self.labels[:, earlier])
+        return fit_link(self.estimator, X, self.labels[:, label], seed)
 
     def out_of_bag(self, link: Any, earlier: NDArray[np.intp]) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Probability of each training row from the trees that have not seen it; None where there are none."""
         return None
 
 
+class ForestLearner(Learner):
+    """Ramify's forest as base: features are coded once, label columns are appended without copying anything."""
+
+    def __init__(self, estimator: ForestClassifier, features: Features, labels: NDArray[np.uint8]) -> None:
+        super().__init__(estimator, features, labels)
+        options: dict[str, Any] = {"max_bins": estimator.max_bins, "n_jobs": estimator.n_jobs}
+        numeric = np.zeros(labels.shape[1], dtype=np.int32)
+        self._features = feature_table(features, **options)
+        self._labels = feature_table(Features(labels.astype(np.float64), numeric), **options)
+        self._categories = [np.arange(k, dtype=np.float64) if k else None for k in features.n_categories.tolist()]
+
+    def fit(self, earlier: NDArray[np.intp], label: int, seed: int) -> ForestClassifier:
+        """The forest of a label over the features and the labels before it."""
+        forest = seeded_clone(self.estimator, seed)
+        forest.n_features_in_ = len(self._categories) + len(earlier)
+        forest.categories_ = self._categories + [None] * len(earlier)
+        column = sp.csr_array(self.labels[:, [label]].astype(np.int8))
+        forest._grow(self._table(earlier), LabelTarget("labels", column, ("present",), np.ones(1)), None)
+        return forest
+
+    def out_of_bag(self, link: ForestClassifier, earlier: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Mean of the trees that have not seen the row; for rows that all trees have seen, the mean of the others."""
+        if not link.bootstrap:
+            return None
+        probability, n_trees = _core.predict_oob(
+            link.trees_,
+            _core.table_rows(self._table(earlier)),
+            bag_rows=None,
+            sample_weight=None,
+            first_row=0,
+            last_row=len(self.labels),
+            n_threads=effective_n_jobs(link.n_jobs),
+        )
+        seen_by_all = n_trees == 0
+        if seen_by_all.all():
+            return None
+        return np.where(seen_by_all, probability[~seen_by_all, 0].mean(), probability[:, 0])
+
+    def _table(self, earlier: NDArray[np.intp]) -> _core.FeatureTable:
+        return self._features.append(self._labels.take(earlier.astype(np.int64))) if len(earlier) else self._features
+
+
 def learner_over(estimator: Any, features: Features, labels: NDArray[np.uint8]) -> Learner:
     """The learner of a base classifier over a training table."""
-    return Learner(estimator, features, labels)
+    kind = ForestLearner if isinstance(estimator, ForestClassifier) else Learner
+    return kind(estimator, features, labels)
 
 
-def fit_link(estimator: BaseEstimator, X: Any, target: NDArray[Any], seed: int) -> Any:
+def fit_link(estimator: Any, X: Any, target: NDArray[Any], seed: int) -> Any:
     """A classifier fitted to one label or to classes; a target that never changes needs no learning."""
-    if (target == target[0]).all():
+    if (target == target[0]).all() and not isinstance(estimator, ForestClassifier):
         return DummyClassifier(strategy="prior").fit(X[:1], target[:1])
     return seeded_clone(estimator, seed).fit(X, target)
 
@@ -94,6 +141,8 @@ def link_probability(link: Any, X: Any) -> NDArray[np.float64]:
     if not hasattr(link, "predict_proba"):
         return np.asarray(link.predict(X), dtype=np.float64)
     probability = link.predict_proba(X)
+    if isinstance(link, ForestClassifier) and link.target_kind_ == "labels":
+        return probability[:, 0]
     present = np.flatnonzero(np.asarray(link.classes_) == 1)
     return probability[:, present[0]] if len(present) else np.zeros(probability.shape[0])
 
@@ -103,6 +152,8 @@ def raw_importances(link: Any, n_features: int) -> NDArray[np.float64]:
 
     Classifiers without trees give what they have: `feature_importances_` or the absolute `coef_`.
     """
+    if isinstance(link, ForestClassifier):
+        return _core.genie3(link.trees_)
     if isinstance(link, DummyClassifier):
         return np.zeros(n_features)
     trees = [tree.tree_ for tree in np.ravel(getattr(link, "estimators_", [])) if hasattr(tree, "tree_")]

@@ -125,9 +125,12 @@ class BaseForest(BaseEstimator):
         for start in range(0, n_rows, step):
             yield start, min(start + step, n_rows)
 
-    def _growth(self, features: Features) -> Growth:
+    def _growth(self, features: Features | _core.FeatureTable) -> Growth:
         """Check the parameters that say how trees grow, and draw the seed."""
-        n_samples, n_features = features.values.shape
+        if isinstance(features, Features):
+            n_samples, n_features = features.values.shape
+        else:
+            n_samples, n_features = features.n_rows, features.n_features
         check_integer(self, "verbose", self.verbose, low=0)
         if self.n_jobs is not None:
             check_integer(self, "n_jobs", self.n_jobs)

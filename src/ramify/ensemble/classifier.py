@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
 from ramify.ensemble.growing import grow, label_arrays
-from ramify.features import learn_features
+from ramify.features import Features, learn_features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
 from ramify.parameters import check_option, check_real
@@ -171,28 +171,32 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             n_samples = features.values.shape[0]
             target = encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
             weights = self._row_weights(target, checked_sample_weight(self, sample_weight, n_samples))
-            self.trees_ = grow(
-                "grow_labels",
-                features,
-                label_arrays(target.Y, target.weights),
-                self._growth(features),
-                max_bins=self.max_bins,
-                sample_weight=weights,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-            self._class_values = target.classes
-            self._sparse_sets = target.was_sparse
-            self.target_kind_ = target.kind
-            self.label_names_ = target.names
-            self.n_outputs_ = 1 if target.kind == "classes" else len(target.names)
-            self.prior_ = _frequencies(target.Y, weights)
+            self._grow(features, target, weights)
             for name in ("oob_prediction_", "oob_score_"):
                 self.__dict__.pop(name, None)
             if self.oob_score:
                 self.oob_prediction_, predicted = self._out_of_bag(features, weights)
                 self.oob_score_ = self._score_out_of_bag(target, predicted)
         return self
+
+    def _grow(self, features: Features | _core.FeatureTable, target: LabelTarget, weights: np.ndarray | None) -> None:
+        """Grow trees on features, or on a table that was coded once for many forests."""
+        self.trees_ = grow(
+            "grow_labels",
+            features,
+            label_arrays(target.Y, target.weights),
+            self._growth(features),
+            max_bins=self.max_bins,
+            sample_weight=weights,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        self._class_values = target.classes
+        self._sparse_sets = target.was_sparse
+        self.target_kind_ = target.kind
+        self.label_names_ = target.names
+        self.n_outputs_ = 1 if target.kind == "classes" else len(target.names)
+        self.prior_ = _frequencies(target.Y, weights)
 
     @property
     def classes_(self) -> Any:

@@ -332,7 +332,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         self.oob_prediction_ = np.where(seen[:, None], self._consensus(sums, n_trees), np.nan)
         self.oob_score_ = float(kendall_tau(ranks[seen], self.oob_prediction_[seen])) if seen.any() else float("nan")
 
-    def _growth(self, features: Features) -> Growth:
+    def _growth(self, features: Features | _core.FeatureTable) -> Growth:
         if self.min_samples_leaf is not None:
             return super()._growth(features)
         resolved = copy.copy(self)
