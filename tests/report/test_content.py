@@ -131,3 +131,18 @@ def test_a_study_needs_no_data_set(tmp_path):
     assert "<b>relief" not in page
     assert 'id="comparisons"' in page
     assert 'id="drivers"' not in page
+
+
+def test_measures_stand_beside_the_prior(make_results, tmp_path):
+    from dataclasses import replace
+
+    import pandas as pd
+
+    table = pd.DataFrame(
+        {"model": [0.71, np.nan], "prior": [0.3, 0.1], "better": ["higher", "lower"], "left_out": [0, 2]},
+        index=["AUPRC", "<Hamming>"],
+    )
+    results = replace(make_results(), measures=table, measured_on="Measured on 10 test rows")
+    assert report_content(results)["measures"]["table"]["rows"][0] == ["AUPRC", "0.710", "0.300", "higher"]
+    page = write_report(results, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "&lt;Hamming&gt;" in page

@@ -53,6 +53,7 @@ def report_content(results: Results) -> dict[str, Any]:
         "labels": _labels(results),
         "methods": _methods(results),
         "heatmaps": _heat_maps(results),
+        "measures": _measures(results),
         "quality": _quality(results),
         "agreement": _agreement(results),
         "comparisons": _comparisons(results),
@@ -211,6 +212,19 @@ def _heat_maps(results: Results) -> list[dict[str, Any]]:
     return [{"method": name, **heat_map(results.rankings[name], n_methods=len(names))} for name in names]
 
 
+def _measures(results: Results) -> dict[str, Any] | None:
+    """The model's measures with the prior's beside them."""
+    if results.measures is None:
+        return None
+    rows = [
+        [str(name), _three(row["model"]), _three(row["prior"]), str(row["better"])]
+        for name, row in results.measures.iterrows()
+    ]
+    sentence = f"{results.measured_on}. The prior knows only how frequent each label is, or the mean of each number."
+    columns = ["Measure", "Model", "Prior alone", "Better is"]
+    return {"sentences": [sentence], "table": {"columns": columns, "rows": rows}}
+
+
 def _quality(results: Results) -> dict[str, Any] | None:
     if not (results.knn_quality or results.curves or results.p_values is not None):
         return None
@@ -256,7 +270,7 @@ def _mean(curve: dict[str, Any] | None) -> float | None:
 
 
 def _three(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None or np.isnan(value) else f"{value:.3f}"
 
 
 def _curve(curve: Any) -> dict[str, Any]:

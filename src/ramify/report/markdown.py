@@ -23,7 +23,11 @@ def markdown_text(content: dict[str, Any]) -> str:
     parts = [f"# {escaped(content['title'])}", "\n".join(f"- {escaped(s)}" for s in content["summary"])]
     parts.extend(_drivers(content))
     parts.extend(_ranking(content))
-    for key, title in (("quality", "Can the ranking be trusted?"), ("agreement", "Do the methods agree?")):
+    for key, title in (
+        ("measures", "How well is it predicted?"),
+        ("quality", "Can the ranking be trusted?"),
+        ("agreement", "Do the methods agree?"),
+    ):
         section = content[key]
         if section:
             parts.append(f"## {title}")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ramify.compare import Comparison
     from ramify.datasets import Dataset
     from ramify.ranking import FeatureRanking
@@ -65,6 +67,10 @@ class Results:
         Rankings by the name of their method; the first is shown first.
     p_values : array of shape (n_features,), optional
         Significance of the first ranking's scores.
+    measures : frame, optional
+        How well a model predicts, from `ramify.metrics.measure_table`.
+    measured_on : str
+        On which rows.
     label_quality : array of shape (n_labels,), optional
         How well each label is predicted; NaN where it could not be measured.
     label_baseline : array of shape (n_labels,), optional
@@ -109,6 +115,8 @@ class Results:
     dataset: Dataset | None = None
     rankings: Mapping[str, FeatureRanking] = field(default_factory=dict)
     p_values: np.ndarray | None = None
+    measures: pd.DataFrame | None = None
+    measured_on: str = ""
     label_quality: np.ndarray | None = None
     label_baseline: np.ndarray | None = None
     quality_name: str = "AUPRC"
