@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
+import ramify
 from ramify.datasets import make_feature_hierarchy
 from ramify.selection import CFSSelector, HierarchicalSelector, LazyNaiveBayes, LazyNeighbors, LazySelector
 
@@ -75,6 +76,16 @@ def test_rows_may_come_in_any_order(estimator):
 def test_pickles_answer_the_same(estimator):
     model = clone(estimator).fit(X, Y)
     np.testing.assert_array_equal(answer(pickle.loads(pickle.dumps(model)), X), answer(model, X))
+
+
+@each_estimator
+def test_model_files_answer_the_same(estimator, tmp_path):
+    model = clone(estimator).fit(X, Y)
+    ramify.save(model, tmp_path / "model.ramify")
+    loaded = ramify.load(tmp_path / "model.ramify")
+    np.testing.assert_array_equal(answer(loaded, X), answer(model, X))
+    if hasattr(model, "explain"):
+        pd.testing.assert_frame_equal(loaded.explain(X[0]), model.explain(X[0]))
 
 
 @each_estimator

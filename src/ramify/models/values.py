@@ -10,6 +10,7 @@ import dataclasses
 import inspect
 import math
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class Writer:
                 "kind": type(value).__name__,
                 "items": [self.value(v, f"{where}[{i}]") for i, v in enumerate(value)],
             }
-        if type(value) is dict:
+        if type(value) in (dict, MappingProxyType):
             items = [[self.value(k, f"a key of {where}"), self.value(v, f"{where}[{k!r}]")] for k, v in value.items()]
             return {"kind": "dict", "items": items}
         if isinstance(value, Hierarchy):

@@ -5,6 +5,7 @@ from ramify.selection.by_name import make_selector, selecting_classifier
 from ramify.selection.cfs import CFSSelector
 from ramify.selection.eager import HierarchicalSelector
 from ramify.selection.evaluation import SelectionResult, cross_validated_selection
+from ramify.selection.feature_graph import FeatureGraph
 from ramify.selection.lazy import LazySelector, selection_ranking
 from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
 from ramify.selection.relevance import (
@@ -20,6 +21,7 @@ from ramify.selection.relevance import (
 __all__ = [
     "CFSSelector",
     "ConditionalProbabilities",
+    "FeatureGraph",
     "HierarchicalSelector",
     "LazyNaiveBayes",
     "LazyNeighbors",

@@ -92,6 +92,12 @@ class CFSSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self._support
 
+    def _check_loaded(self) -> None:
+        """Refuse what a file claims to have been learnt and does not fit together."""
+        shape = (self.n_features_in_,)
+        if self._support.shape != shape or self._support.dtype != bool or self.scores_.shape != shape:
+            raise ValueError("there is not one score and one decision per feature")
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

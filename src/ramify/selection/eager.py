@@ -127,7 +127,8 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
         choice = self._choose(graph.keep(columns), self.scores_[columns], threshold)
         self._support = np.zeros(len(names), dtype=bool)
         self._support[columns] = choice.selected
-        self._choice, self._columns, self._names = choice, columns, names
+        self._reason, self._remover = choice.reason, choice.remover
+        self._columns, self._names = columns, names
         return self
 
     def selection_mask(self, X: Any) -> sparse.csr_array:
@@ -158,9 +159,9 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
         reason = np.full(len(names), "a root present in every training row", dtype=object)
         remover = np.full(len(names), "", dtype=object)
         kept_names = names[self._columns]
-        reason[self._columns] = self._choice.reason
-        removed = self._choice.remover >= 0
-        remover[self._columns[removed]] = kept_names[self._choice.remover[removed]]
+        reason[self._columns] = self._reason
+        removed = self._remover >= 0
+        remover[self._columns[removed]] = kept_names[self._remover[removed]]
         table = pd.DataFrame(
             {
                 "feature": names,
@@ -188,6 +189,18 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
         if self.method == "shsel":
             return choose_shsel(graph, scores, threshold)
         return choose_gtd(graph, scores) if self.method == "gtd" else choose_tsel(graph, scores)
+
+    def _check_loaded(self) -> None:
+        """Refuse what a file claims to have been learnt and does not fit together."""
+        n_features, n_columns = self.n_features_in_, len(self._columns)
+        if self._support.shape != (n_features,) or self._support.dtype != bool or self.scores_.shape != (n_features,):
+            raise ValueError("there is not one score and one decision per feature")
+        if len(self._names) != n_features or self._reason.shape != (n_columns,) or self._remover.shape != (n_columns,):
+            raise ValueError("the reasons are not those of the features")
+        if n_columns and not (self._columns.min() >= 0 and self._columns.max() < n_features):
+            raise ValueError("the columns point outside the features")
+        if n_columns and not (self._remover.min() >= -1 and self._remover.max() < n_columns):
+            raise ValueError("a remover is no feature")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -39,6 +39,10 @@ class FeatureGraph:
     ancestors: sparse.csr_array
     unknown: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.ancestors.shape != (len(self.names), len(self.names)):
+            raise ValueError(f"{len(self.names)} names do not fit ancestors of the shape {self.ancestors.shape}")
+
     @property
     def n_features(self) -> int:
         """Number of columns."""
@@ -133,6 +137,17 @@ def feature_graph(hierarchy: Hierarchy, names: Sequence[str]) -> FeatureGraph:
     ancestors = sparse.csr_array((np.ones(among.nnz, dtype=bool), (below, above)), shape=(len(names), len(names)))
     unknown = tuple(name for name, column in zip(names, columns, strict=True) if column < 0)
     return FeatureGraph(names, ancestors, unknown)
+
+
+def check_columns(columns: np.ndarray, n_features: int, graph: FeatureGraph) -> None:
+    """Refuse columns that are not increasing positions of features, or a graph that is not theirs or has a cycle."""
+    if columns.ndim != 1 or columns.dtype.kind != "i" or len(columns) != graph.n_features:
+        raise ValueError("the columns are not those of the hierarchy")
+    if len(columns) and (columns[0] < 0 or columns[-1] >= n_features or (np.diff(columns) <= 0).any()):
+        raise ValueError("the columns point outside the features")
+    ancestors = sparse.coo_array(graph.ancestors)
+    if (graph.level[ancestors.row] <= graph.level[ancestors.col]).any():
+        raise ValueError("the hierarchy has a cycle")
 
 
 def _neighbours(relation: sparse.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

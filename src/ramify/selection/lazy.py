@@ -16,7 +16,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_option
 from ramify.ranking import FeatureRanking
 from ramify.selection.binary_features import close_features, constant_roots, read_features, report_violations
-from ramify.selection.feature_graph import feature_graph, pattern
+from ramify.selection.feature_graph import check_columns, feature_graph, pattern
 from ramify.selection.relevance import information_gain, lazy_r, r_relevance
 from ramify.selection.row_selection import RULES, RowSelection
 
@@ -141,9 +141,6 @@ class LazySelector(BaseEstimator):
         self.dropped_features_ = tuple(names[column] for column in np.flatnonzero(dropped))
         self._columns = np.flatnonzero(~dropped)
         self.graph_ = graph.keep(self._columns)
-        self._selection = RowSelection(
-            RULES[self.method], self.graph_, self.relevance_[self._columns], self.relevance_absent_[self._columns]
-        )
         if rank:
             origin = {"method": f"selection frequency of {self.method}", "relevance": self.relevance}
             self.ranking_ = selection_ranking(self.selection_blocks(values), names, origin=origin)
@@ -158,11 +155,17 @@ class LazySelector(BaseEstimator):
         check_is_fitted(self)
         part = pattern(sparse.csr_array(X)[:, self._columns])
         height = max(1, _BLOCK_CELLS // max(1, self.graph_.n_features))
+        selection = self.row_selection()
         for start in range(0, part.shape[0], height):
             block = part[start : start + height]
-            mask = self._selection.mask(block)
+            mask = selection.mask(block)
             indices = self._columns[mask.indices]
             yield sparse.csr_array((mask.data, indices, mask.indptr), shape=(block.shape[0], self.n_features_in_))
+
+    def row_selection(self) -> RowSelection:
+        """What is done to a row, over the features that take part."""
+        present, absent = self.relevance_[self._columns], self.relevance_absent_[self._columns]
+        return RowSelection(RULES[self.method], self.graph_, present, absent)
 
     def explain(self, row: Any) -> pd.DataFrame:
         """Why each feature was selected or removed in one row.
@@ -206,6 +209,15 @@ class LazySelector(BaseEstimator):
         both = measure(values, y, hierarchy=self.hierarchy)
         return both, both
 
+    def _check_loaded(self) -> None:
+        """Refuse what a file claims to have been learnt and does not fit together."""
+        n_features = self.n_features_in_
+        if not self.relevance_.shape == self.relevance_absent_.shape == (n_features,):
+            raise ValueError("there is not one relevance per feature")
+        check_columns(self._columns, n_features, self.graph_)
+        if self._ancestors.shape != (n_features, n_features):
+            raise ValueError("the ancestors are not those of the features")
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -239,6 +251,7 @@ def explanation(selector: LazySelector, X: sparse.csr_array) -> pd.DataFrame:
     """The table of `LazySelector.explain` for one checked row."""
     rule = RULES[selector.method]
     graph = selector.graph_
+    selection = selector.row_selection()
     present = X[:, selector._columns].toarray().ravel().astype(bool)
     selected = np.zeros(selector.n_features_in_, dtype=bool)
     selected[next(selector.selection_blocks(X)).indices] = True
@@ -247,7 +260,7 @@ def explanation(selector: LazySelector, X: sparse.csr_array) -> pd.DataFrame:
     considered = (present & rule.positive) | (~present & rule.negative)
     lines = []
     for feature in np.flatnonzero(considered):
-        removers = [] if selected[feature] else selector._selection.removers(int(feature), present)
+        removers = [] if selected[feature] else selection.removers(int(feature), present)
         removers.sort(key=lambda other: (-relevance[other], other))
         removed_by = tuple(graph.names[other] for other in removers)
         lines.append((graph.names[feature], int(present[feature]), relevance[feature], selected[feature], removed_by))

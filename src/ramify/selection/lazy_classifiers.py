@@ -133,6 +133,12 @@ class LazyNaiveBayes(_LazyClassifier):
         self._log_prior = np.log((counts + 1.0) / (len(codes) + n_classes))
         return self
 
+    def _check_loaded(self) -> None:
+        """Refuse what a file claims to have been learnt and does not fit together."""
+        shape = (self.n_features_in_, len(self.classes_))
+        if not self._log_present.shape == self._log_absent.shape == shape or self._log_prior.shape != shape[1:]:
+            raise ValueError("the probabilities are not those of the features and classes")
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, in the order of `classes_`."""
         evidence = np.concatenate([self._evidence(values, mask) for values, mask in self._blocks(X)])
@@ -209,6 +215,14 @@ class LazyNeighbors(_LazyClassifier):
         self._row_sizes = np.diff(values.indptr)
         self._memberships = np.eye(len(self.classes_))[codes]
         return self
+
+    def _check_loaded(self) -> None:
+        """Refuse what a file claims to have been learnt and does not fit together."""
+        n_rows = self._memberships.shape[0]
+        if self._memberships.shape != (n_rows, len(self.classes_)) or self._row_sizes.shape != (n_rows,):
+            raise ValueError("the training rows and their classes do not agree")
+        if self._rows.shape != (self.n_features_in_, n_rows) or not 1 <= self.n_neighbors <= n_rows:
+            raise ValueError("the training rows are not those of the features")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, in the order of `classes_`."""
