@@ -135,9 +135,12 @@ def _lines(data: Dataset, columns: list[tuple[str, str]], relation: str, index_b
     for row, cells in enumerate(_feature_cells(data)):
         if data.ids is not None:
             cells = {0: _quoted(str(data.ids[row])), **{1 + j: cell for j, cell in cells.items()}}
-        cells.update((len(columns) - n_target + k, cell) for k, cell in enumerate(targets[row]))
-        if sparse.issparse(data.X):
-            line = "{" + ",".join(f"{j + index_base} {cell}" for j, cell in cells.items() if cell != "0") + "}"
+        is_sparse = sparse.issparse(data.X)
+        for position, cell in enumerate(targets[row], start=len(columns) - n_target):
+            if not (is_sparse and cell == "0" and data.target in {"labels", "numbers"}):
+                cells[position] = cell
+        if is_sparse:
+            line = "{" + ",".join(f"{j + index_base} {cell}" for j, cell in cells.items()) + "}"
         else:
             line = ",".join(cells.values())
         weight = "" if data.sample_weight is None else ",{" + number_text(data.sample_weight[row]) + "}"

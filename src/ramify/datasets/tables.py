@@ -18,6 +18,7 @@ from ramify.datasets.delimited import (
     Table,
     check_width,
     column_values,
+    is_plain_number,
     read_records,
     read_table,
     table_of_rows,
@@ -340,7 +341,9 @@ def _read_target(table: Table, choice: TargetChoice, targets: list[int]) -> Targ
         return _orders(table, targets[0])
     if kind == "classes":
         texts = _text(table, targets[0])
-        classes = tuple(sorted(set(texts), key=natural_key))
+        found = set(texts)
+        are_numbers = all(is_plain_number(text) for text in found)
+        classes = tuple(sorted(found, key=float if are_numbers else natural_key))
         code = {value: k for k, value in enumerate(classes)}
         return TargetColumns("classes", np.array([code[text] for text in texts], dtype=np.int64), classes)
     return _label_sets(table, targets[0], kind, choice)
@@ -418,7 +421,7 @@ def _label_sets(table: Table, at: int, kind: Target, choice: TargetChoice) -> Ta
         cells = _text(table, at)
     sets = []
     for row, cell in enumerate(cells):
-        parts = cell if isinstance(cell, tuple) else () if cell is None else cell.split(choice.label_separator)
+        parts = cell if isinstance(cell, tuple) else () if not cell else cell.split(choice.label_separator)
         labels = [part.strip() for part in parts]
         if not all(labels):
             raise table.error(row, at, f"a label of {shown(str(cell))} is empty", "Write a|b.")
