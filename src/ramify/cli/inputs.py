@@ -73,7 +73,7 @@ def term_titles(*paths: Path | None) -> dict[str, str]:
     for path in paths:
         if path is not None and _is_obo(path):
             terms = read_ontology(path).terms
-            titles.update({name: term.single["name"] for name, term in terms.items() if "name" in term.single})
+            titles.update({name: term.name for name, term in terms.items() if term.name})
     return titles
 
 

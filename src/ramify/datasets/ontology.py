@@ -11,7 +11,7 @@ from ramify.datasets.files import FileError, PathLike, file_paths, read_text, sh
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 
-_TAGS = frozenset({"id", "is_a", "relationship", "alt_id", "replaced_by", "is_obsolete", "namespace"})
+_TAGS = frozenset({"id", "is_a", "relationship", "alt_id", "replaced_by", "is_obsolete", "name", "namespace"})
 
 
 @dataclass(slots=True)
@@ -23,6 +23,7 @@ class Term:
     parents: list[tuple[str, str, int]] = field(default_factory=list)
     alternative_ids: list[str] = field(default_factory=list)
     replaced_by: list[str] = field(default_factory=list)
+    name: str = ""
     namespace: str = ""
     is_obsolete: bool = False
 
@@ -203,6 +204,8 @@ def _add_tag(path: PathLike, term: Term, tag: str, value: str, line: int) -> Non
         term.alternative_ids.append(value)
     elif tag == "replaced_by":
         term.replaced_by.append(value)
+    elif tag == "name":
+        term.name = value
     elif tag == "namespace":
         term.namespace = value
     elif tag == "is_obsolete":
