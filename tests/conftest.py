@@ -1,15 +1,17 @@
 """Fixtures shared by all tests, and the scorecard at the end of a run."""
 
 import os
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.scorecard import ROWS, markdown, summary
+from tests.scorecard import COUNTED, ROWS, markdown, summary
 
 _FIGURES: dict[str, list[tuple[str, str]]] = defaultdict(list)
+_COUNTS: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +43,17 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         for name, figure in report.user_properties:
             if name in ROWS:
                 _FIGURES[name].append((report.outcome, figure))
+        for pattern, row, noun in COUNTED:
+            if re.search(pattern, report.nodeid):
+                outcome = "expected to fail" if hasattr(report, "wasxfail") else report.outcome
+                _COUNTS[row, noun][outcome] += 1
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for (row, noun), outcomes in _COUNTS.items():
+        state = "failed" if outcomes["failed"] else "passed"
+        rest = ", ".join(f"{n} {outcome}" for outcome, n in sorted(outcomes.items()) if outcome != "passed")
+        _FIGURES[row].append((state, f"{outcomes['passed']} {noun}" + (f" ({rest})" if rest else "")))
     if not _FIGURES:
         return
     terminalreporter.section("scorecard")

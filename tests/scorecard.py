@@ -95,6 +95,27 @@ ROWS = {
 }
 
 
+COUNTED = (
+    (r"test_scikit_learn_checks", "R1", "checks of scikit-learn's"),
+    (
+        r"tests/.*test_checks\.py::test_(?!scikit_learn_checks)|test_bad_parameter|tests/selection/test_api\.py",
+        "R2",
+        "further checks and refused parameters",
+    ),
+    (r"test_forest_properties\.py|tests/.*_properties\.py", "R3", "properties by Hypothesis"),
+    (r"test_hostile_arrays\.py", "R10", "cases of hostile arrays"),
+    (r"test_deep_trees\.py", "R12", "trees of a million levels"),
+    (r"test_interruption\.py", "R13", "interruptions, forks, spawns and threads"),
+    (r"test_hostile_files\.py::test_\w*tampered", "R14", "runs of thousands of tampered files without signal or hang"),
+    (r"test_hostile_files\.py::test_broken", "R14", "broken invariants refused by name"),
+    (r"test_hostile_files\.py::test_malicious", "R15", "set of 40 malicious files refused"),
+    (r"tests/models/test_roundtrip\.py", "R16", "round trips, kills and full disks"),
+    (r"test_edge_files\.py", "R17", "edge files"),
+    (r"test_traps\.py", "R18", "traps"),
+)
+"""Rows whose figure is how many tests passed: a pattern of test names, the row, and what is counted."""
+
+
 def summary(figures: dict[str, list[tuple[str, str]]]) -> list[tuple[str, str, str]]:
     """Per row: its number, "holds" or "FAILS" or "not run", and the figures."""
     lines = []
