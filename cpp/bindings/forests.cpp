@@ -157,6 +157,15 @@ void bind_forests(nb::module_& m) {
                    [](const Forest& forest) { return to_numpy(std::vector<std::int32_t>(forest.n_categories)); },
                    nb::rv_policy::move)
       .def("first", &Forest::first, "n_trees"_a)
+      .def("part",
+           [](const Forest& forest, std::int64_t first_tree, std::int64_t last_tree) {
+             if (first_tree < 0 || first_tree > last_tree || last_tree > forest.n_trees())
+               throw nb::value_error("A part must lie within the forest.");
+             Forest part = forest;
+             part.trees.assign(forest.trees.begin() + first_tree, forest.trees.begin() + last_tree);
+             return part;
+           },
+           "first_tree"_a, "last_tree"_a)
       .def("arrays", &forest_arrays);
   m.def("forest_from_arrays", &forest_from_arrays, nb::kw_only(), "outcome"_a, "n_outputs"_a, "arrays"_a);
   m.def("concatenate", &concatenate, "forests"_a);

@@ -86,6 +86,21 @@ OutArray<double> bind_permutation_numbers(
   }));
 }
 
+OutArray<double> bind_genie3_oob_numbers(
+    const Forest& forest, const HeldRows& rows,
+    const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& values,
+    const InArray<double>& target_weights, const OptionalRows& bag_rows, const OptionalWeights& sample_weight,
+    int n_threads) {
+  if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
+  const NumberRows numbers{values.data(), static_cast<std::int64_t>(values.shape(0)),
+                           static_cast<std::int64_t>(values.shape(1)), target_weights.data()};
+  const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
+  auto scores = Patience().run([&](const Poll& poll) {
+    return genie3_oob_numbers(forest, *rows.rows, numbers, examples, n_threads, poll);
+  });
+  return to_numpy(std::move(scores), static_cast<std::size_t>(forest.n_features()), values.shape(1));
+}
+
 }  // namespace
 
 void bind_importances(nb::module_& m) {
@@ -96,6 +111,9 @@ void bind_importances(nb::module_& m) {
   m.def("genie3_oob", &bind_genie3_oob, "forest"_a, "rows"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
         nb::kw_only(), "output_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(),
         "sample_weight"_a.noconvert().none(), "n_threads"_a);
+  m.def("genie3_oob_numbers", &bind_genie3_oob_numbers, "forest"_a, "rows"_a, "values"_a.noconvert(), nb::kw_only(),
+        "target_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(),
+        "n_threads"_a);
   m.def("permutation_labels", &bind_permutation_labels, "forest"_a, "table"_a, "indptr"_a.noconvert(),
         "indices"_a.noconvert(), nb::kw_only(), "error"_a, "bag_rows"_a.noconvert().none(),
         "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none());

@@ -74,6 +74,8 @@ class Forest:
 
     def first(self, n_trees: int) -> Forest:
         """The first trees as a forest of their own, sharing memory."""
+    def part(self, first_tree: int, last_tree: int) -> Forest:
+        """The trees [first_tree, last_tree) as a forest of their own, sharing memory."""
     def arrays(self) -> dict[str, Array]:
         """Everything as flat arrays (copies), tree after tree.
 
@@ -220,6 +222,18 @@ def genie3_oob(
     n_threads: int,
 ) -> tuple[Array, Array, Array]:
     """As ``genie3_per_output`` with the gains of the same splits on out-of-bag examples (may be negative)."""
+
+def genie3_oob_numbers(
+    forest: Forest,
+    rows: FeatureRows,
+    values: Array,
+    *,
+    target_weights: Array,
+    bag_rows: Array | None,
+    sample_weight: Array | None,
+    n_threads: int,
+) -> Array:
+    """As ``genie3_oob`` for numbers (float64, C order, as they were grown on): dense (n_features, n_targets)."""
 
 def permutation_labels(
     forest: Forest,

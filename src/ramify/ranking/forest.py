@@ -1,0 +1,428 @@
+"""ForestRanker: features by what they do in the trees of a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
+from ramify.ensemble.base import checked_sample_weight
+from ramify.ensemble.growing import feature_rows, feature_table, label_arrays, progress_bar
+from ramify.ensemble.label_ranking import encode_rankings
+from ramify.features import Features, apply_features, feature_names
+from ramify.parameters import check_integer, check_option
+from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.targets import encode_labels, encode_numbers
+from ramify.targets.rankings import check_rankings
+
+SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
+_OUT_OF_BAG_SCORES = ("permutation", "genie3_oob")
+Forest = ForestClassifier | ForestRegressor | LabelRankingForest
+
+
+class ForestRanker(BaseEstimator):
+    """Rank features by a forest: Symbolic, Genie3 and Random Forest scores, globally and per label.
+
+    Parameters
+    ----------
+    estimator : ForestClassifier, ForestRegressor or LabelRankingForest, optional
+        The forest; bagging, random forests and extra trees are parameters of it. By default a random forest of 100
+        trees: a regressor where y is continuous, else a classifier.
+    score : {"genie3", "symbolic", "permutation", "genie3_oob"} or sequence of them, default="genie3"
+        What a feature is given credit for; with several, all come from the same forest and the first is the ranking.
+
+        - "genie3": by how much its tests reduce the impurity, weighted by the examples that reach them;
+        - "symbolic": the share of examples that reach its tests;
+        - "permutation": the Random Forest score, by how much the out-of-bag error grows when its values are permuted;
+        - "genie3_oob": Genie3 with the gains measured on out-of-bag examples, which does not favour features with many
+          values.
+    n_jobs, random_state, verbose
+        Where not None (not 0), used in place of the forest's own.
+
+    Attributes
+    ----------
+    ranking_ : FeatureRanking
+        The ranking by the (first) score, with scores per label where the score has them: Genie3 and its out-of-bag
+        variant for all targets (per pair of labels for rankings, and per label for the rest), the Random Forest score
+        for labels, classes and pairs, as the increase of the Brier score.
+    rankings_ : dict of str to FeatureRanking
+        The rankings by all scores.
+    scores_, scores_per_label_
+        Scores of `ranking_`, globally and per label.
+    estimator_ : estimator
+        The fitted forest.
+
+    Notes
+    -----
+    Scores are means over trees and not normalised to one. Symbolic counts the examples that reach a node (the paper's
+    Eq. 1). Genie3 per label sums, over labels, to the global Genie3; labels weigh as they do in the impurity. The
+    Random Forest score is `(err(permuted) - err) / err` per tree, where err is 1 - pooled AUPRC for label sets, the
+    share of wrong classes, the squared error or 1 - Kendall's tau; a tree without error adds 0. It needs out-of-bag
+    examples, and so does genie3_oob; extra trees have none.
+
+    References
+    ----------
+    M. Petkovic, S. Dzeroski, D. Kocev. Feature ranking for hierarchical multi-label classification with tree ensemble
+    methods. Acta Polytechnica Hungarica 17, 2020, section 2.2.
+
+    X. Li, Y. Wang, S. Basu, K. Kumbier, B. Yu. A debiased MDI feature importance measure for random forests. NeurIPS
+    2019 (genie3_oob).
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ensemble import ForestClassifier
+    >>> from ramify.ranking import ForestRanker
+    >>> data = make_hierarchical(200, depth=2, random_state=0)
+    >>> forest = ForestClassifier(50, hierarchy=data.hierarchy, random_state=0)
+    >>> ranker = ForestRanker(forest, score=["genie3", "symbolic"]).fit(data.X, data.y)
+    >>> best = ranker.ranking_.for_label("1").order[0]
+    >>> bool(data.truth[best, data.hierarchy.index("1")])
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        score: str | Sequence[str] = "genie3",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.score = score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ForestRanker:
+        """Grow the forest and rank the features.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array, CSR or frame
+            What the forest takes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        ForestRanker
+            The fitted ranker.
+        """
+        scores = _checked_scores(self, self.score)
+        check_integer(self, "verbose", self.verbose, low=0)
+        forest = self._forest(y)
+        if not forest.bootstrap:
+            _refuse_without_bags(scores)
+        self.estimator_ = forest.fit(X, y, sample_weight)
+        self.rankings_ = forest_ranking(forest, scores, X, y, sample_weight=sample_weight)
+        self.ranking_ = self.rankings_[scores[0]]
+        self.n_features_in_ = forest.n_features_in_
+        if hasattr(forest, "feature_names_in_"):
+            self.feature_names_in_ = forest.feature_names_in_
+        return self
+
+    @property
+    def scores_(self) -> np.ndarray:
+        """Score of each feature."""
+        check_is_fitted(self, "ranking_")
+        return self.ranking_.scores
+
+    @property
+    def scores_per_label_(self) -> sparse.csr_array | None:
+        """Scores of features x labels, where the score has them."""
+        check_is_fitted(self, "ranking_")
+        return self.ranking_.per_label
+
+    def _forest(self, y: Any) -> Any:
+        if self.estimator is None:
+            forest: Any = ForestRegressor() if _is_continuous(y) else ForestClassifier()
+        elif isinstance(self.estimator, (ForestClassifier, ForestRegressor, LabelRankingForest)):
+            forest = clone(self.estimator)
+        else:
+            raise TypeError(
+                "The 'estimator' parameter of ForestRanker must be a ForestClassifier, a ForestRegressor or a "
+                f"LabelRankingForest. Got {type(self.estimator).__name__} instead."
+            )
+        if self.n_jobs is not None:
+            forest.set_params(n_jobs=self.n_jobs)
+        if self.random_state is not None:
+            forest.set_params(random_state=self.random_state)
+        if self.verbose:
+            forest.set_params(verbose=self.verbose)
+        return forest
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def forest_ranking(
+    forest: Forest, score: str | Sequence[str] = "genie3", X: Any = None, y: Any = None, *, sample_weight: Any = None
+) -> Any:
+    """Rank features by the scores of a forest that is already grown.
+
+    Parameters
+    ----------
+    forest : ForestClassifier, ForestRegressor or LabelRankingForest
+        A fitted forest, or the first trees of one (`forest.first(k)`).
+    score : str or sequence of str, default="genie3"
+        As of `ForestRanker`.
+    X, y, sample_weight
+        What the forest was fitted on; needed for "permutation" and "genie3_oob".
+
+    Returns
+    -------
+    FeatureRanking, or dict of str to FeatureRanking
+        One ranking, or one per score where several are asked for.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_multilabel
+    >>> from ramify.ensemble import ForestClassifier
+    >>> from ramify.ranking import forest_ranking
+    >>> data = make_multilabel(100, random_state=0)
+    >>> forest = ForestClassifier(25, random_state=0).fit(data.X, data.y)
+    >>> forest_ranking(forest.first(10), "symbolic")
+    FeatureRanking(50 features, by symbolic)
+    """
+    scores = _checked_scores("forest_ranking", score)
+    sums = _score_means(forest, scores, _grown_on(forest, scores, X, y, sample_weight), forest.trees_)
+    rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in scores}
+    return rankings[scores[0]] if isinstance(score, str) else rankings
+
+
+def nested_rankings(
+    forest: Forest,
+    sizes: Sequence[int],
+    score: str | Sequence[str] = "genie3",
+    X: Any = None,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+) -> list[Any]:
+    """Rankings by the first trees of one forest, for several numbers of trees; no tree is scored twice.
+
+    Parameters
+    ----------
+    forest, score, X, y, sample_weight
+        As of `forest_ranking`.
+    sizes : sequence of int
+        Numbers of trees, up to those of the forest.
+
+    Returns
+    -------
+    list
+        For each size what `forest_ranking(forest.first(size), ...)` gives.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_multilabel
+    >>> from ramify.ensemble import ForestClassifier
+    >>> from ramify.ranking import nested_rankings
+    >>> data = make_multilabel(100, random_state=0)
+    >>> forest = ForestClassifier(50, random_state=0).fit(data.X, data.y)
+    >>> [ranking.origin["n_estimators"] for ranking in nested_rankings(forest, [10, 25, 50])]
+    [10, 25, 50]
+    """
+    scores = _checked_scores("nested_rankings", score)
+    check_is_fitted(forest, "trees_")
+    for size in sizes:
+        check_integer("nested_rankings", "sizes", size, low=1, high=forest.trees_.n_trees)
+    data = _grown_on(forest, scores, X, y, sample_weight)
+    totals: dict[str, tuple[Any, Any]] = {}
+    found, done = {}, 0
+    for size in sorted(set(sizes)):
+        means = _score_means(forest, scores, data, forest.trees_.part(done, size))
+        totals = {name: _added(totals.get(name), means[name], size - done) for name in scores}
+        found[size] = {name: _ranking(forest, name, *_divided(totals[name], size), size) for name in scores}
+        done = size
+    return [found[size][scores[0]] if isinstance(score, str) else found[size] for size in sizes]
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """What a forest was grown on, as the out-of-bag scores need it."""
+
+    features: Features
+    table: Any
+    target: tuple[Any, ...]
+    weights: np.ndarray | None
+
+
+def _checked_scores(owner: Any, score: Any) -> list[str]:
+    names = [score] if isinstance(score, str) else list(score) if isinstance(score, (list, tuple)) else [score]
+    if not names:
+        raise ValueError("At least one score is needed.")
+    return [check_option(owner, "score", name, SCORES) for name in names]
+
+
+def _refuse_without_bags(scores: Sequence[str]) -> None:
+    for name in scores:
+        if name in _OUT_OF_BAG_SCORES:
+            raise ValueError(
+                f"The score {name!r} is measured on out-of-bag examples, and a forest with bootstrap=False (extra "
+                "trees) has none. Use 'genie3' or 'symbolic', or a forest with bootstrap=True."
+            )
+
+
+def _grown_on(forest: Forest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any) -> _Grown | None:
+    check_is_fitted(forest, "trees_")
+    needing = [name for name in scores if name in _OUT_OF_BAG_SCORES]
+    if not needing:
+        return None
+    if not forest.bootstrap:
+        _refuse_without_bags(needing)
+    if X is None or y is None:
+        raise ValueError(f"The score {needing[0]!r} needs X and y, the data that the forest was fitted on.")
+    features = apply_features(forest, X)
+    n_samples = features.values.shape[0]
+    weights = checked_sample_weight(forest, sample_weight, n_samples)
+    target: tuple[Any, ...]
+    if isinstance(forest, ForestClassifier):
+        labels = encode_labels(y, hierarchy=forest.hierarchy, label_weight=forest.label_weight, n_samples=n_samples)
+        target = label_arrays(labels.Y, labels.weights)
+        weights = forest._row_weights(labels, weights)
+    elif isinstance(forest, ForestRegressor):
+        numbers = encode_numbers(y, target_weight=forest.target_weight, sample_weight=weights, n_samples=n_samples)
+        target = (np.ascontiguousarray(numbers.Y), np.ascontiguousarray(numbers.weights))
+    else:
+        target = (encode_rankings(check_rankings(y, n_labels=forest.n_outputs_), forest.criterion),)
+    table = (
+        feature_table(features, max_bins=forest.max_bins, n_jobs=forest.n_jobs) if "permutation" in needing else None
+    )
+    return _Grown(features, table, target, weights)
+
+
+def _score_means(
+    forest: Forest, scores: Sequence[str], data: _Grown | None, trees: Any
+) -> dict[str, tuple[np.ndarray, Any]]:
+    """Mean over the trees of each score, and of the score per label or None."""
+    n_threads = effective_n_jobs(forest.n_jobs)
+    means: dict[str, tuple[np.ndarray, Any]] = {}
+    for name in scores:
+        if name == "symbolic":
+            means[name] = (_core.symbolic(trees), None)
+        elif name == "genie3":
+            per_output = _core.genie3_per_output(trees, output_weights=_output_weights(forest), n_threads=n_threads)
+            means[name] = (_core.genie3(trees), _csr(per_output, trees))
+        elif name == "genie3_oob":
+            per_label = _out_of_bag_gains(forest, data, trees, n_threads)
+            means[name] = (np.asarray(per_label.sum(axis=1)).ravel(), per_label)
+        else:
+            means[name] = _permuted(forest, data, trees, n_threads)
+    return means
+
+
+def _output_weights(forest: Forest) -> np.ndarray:
+    n_outputs = forest.trees_.n_outputs
+    if isinstance(forest, LabelRankingForest):
+        return np.full(n_outputs, 1 / n_outputs)
+    given = forest.label_weight if isinstance(forest, ForestClassifier) else forest.target_weight
+    weights = np.ones(n_outputs) if given is None else np.array(given, dtype=np.float64)
+    hierarchy = forest.hierarchy if isinstance(forest, ForestClassifier) else None
+    return weights if hierarchy is None else weights * hierarchy.weights
+
+
+def _out_of_bag_gains(forest: Forest, data: Any, trees: Any, n_threads: int) -> sparse.csr_array:
+    rows = feature_rows(data.features)
+    common: dict[str, Any] = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads}
+    if isinstance(forest, ForestClassifier):
+        indptr, indices, weights = data.target
+        return _csr(_core.genie3_oob(trees, rows, indptr, indices, output_weights=weights, **common), trees)
+    if isinstance(forest, ForestRegressor):
+        values, weights = data.target
+    else:
+        values = np.ascontiguousarray(data.target[0].signs, dtype=np.float64)
+        weights = _output_weights(forest)
+    return sparse.csr_array(_core.genie3_oob_numbers(trees, rows, values, target_weights=weights, **common))
+
+
+def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int) -> tuple[np.ndarray, Any]:
+    with progress_bar(trees.n_trees, forest.verbose, "Permuting features") as progress:
+        common: dict[str, Any] = {"sample_weight": data.weights, "n_threads": n_threads, "progress": progress}
+        if isinstance(forest, LabelRankingForest):
+            vectors = data.target[0]
+            arrays = (vectors.signs, vectors.compared, vectors.vectors, vectors.kinds)
+            scores, per_pair = _core.permutation_rankings(
+                trees, data.table, *arrays, n_labels=forest.n_outputs_, **common
+            )
+            return scores, sparse.csr_array(per_pair)
+        if isinstance(forest, ForestRegressor):
+            values, weights = data.target
+            options = {"target_weights": weights, "bag_rows": None}
+            return _core.permutation_numbers(trees, data.table, values, **options, **common), None
+        indptr, indices, _ = data.target
+        error = "misclassification" if forest.target_kind_ == "classes" else "auprc"
+        scores = _core.permutation_labels(trees, data.table, indptr, indices, error=error, bag_rows=None, **common)
+        brier = _core.permutation_brier(trees, data.table, indptr, indices, bag_rows=None, **common)
+        return scores, _csr(brier, trees)
+
+
+def _csr(parts: Any, trees: Any) -> sparse.csr_array:
+    return sparse.csr_array(parts, shape=(trees.n_features, trees.n_outputs))
+
+
+def _added(total: tuple[Any, Any] | None, means: tuple[Any, Any], n_trees: int) -> tuple[Any, Any]:
+    more = tuple(None if part is None else part * n_trees for part in means)
+    if total is None:
+        return more[0], more[1]
+    return total[0] + more[0], None if more[1] is None else total[1] + more[1]
+
+
+def _divided(total: tuple[Any, Any], n_trees: int) -> tuple[Any, Any]:
+    return total[0] / n_trees, None if total[1] is None else total[1] / n_trees
+
+
+def _ranking(forest: Forest, score: str, scores: np.ndarray, per_label: Any, n_trees: int) -> FeatureRanking:
+    names = forest.pair_names_ if isinstance(forest, LabelRankingForest) else forest.label_names_
+    hierarchy = forest.hierarchy if isinstance(forest, ForestClassifier) else None
+    origin = {
+        "method": score,
+        "estimator": type(forest).__name__,
+        "ensemble": _ensemble(forest),
+        "n_estimators": int(n_trees),
+        "max_features": forest.max_features,
+        "seed": forest.random_state if isinstance(forest.random_state, int) else None,
+    }
+    return FeatureRanking(
+        feature_names(forest),
+        scores,
+        per_label=per_label,
+        label_names=() if per_label is None else names,
+        hierarchy=None if per_label is None else hierarchy,
+        origin=origin,
+    )
+
+
+def _ensemble(forest: Forest) -> str:
+    """The paper's name of an ensemble."""
+    if forest.splitter == "random":
+        return "Extra Trees"
+    return "Bagging" if forest.max_features is None else "Random Forests"
+
+
+def _is_continuous(y: Any) -> bool:
+    if y is None or sparse.issparse(y):
+        return False
+    array = np.asarray(y)
+    if array.dtype.kind not in "f" or not np.isfinite(array).all():
+        return False
+    return bool(type_of_target(array).startswith("continuous"))
