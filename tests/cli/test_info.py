@@ -71,7 +71,7 @@ def test_target_and_feature_hierarchy_can_be_given(run, tmp_path):
 
 def test_hierarchy_files_are_described(run):
     facts = json.loads(run({"h.edges.csv": "parent,child\na,b\na,c\n"}, "--json"))
-    assert facts["feature_hierarchy"]["leaves"] == 2
+    assert facts["nodes"]["leaves"] == 2
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal(run):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
+
+from ramify.cli.inputs import read_data, read_hierarchy
+from ramify.cli.options import data_options, output_options
+from ramify.cli.terminal import console, json_text, plain
 
 ROWS = (
     ("rows", "rows"),
@@ -30,32 +33,25 @@ ROWS = (
     ("without_positive_in_train", "  ... in train"),
     ("hierarchy", "  hierarchy"),
     ("feature_hierarchy", "feature hierarchy"),
+    ("nodes", "hierarchy"),
 )
 SHARES = {"missing_share", "distinct_share"}
 
 
 @click.command()
-@click.argument("data", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--target", "-t", multiple=True, help="Target column; give it several times for several columns.")
-@click.option(
-    "--hierarchy", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Label hierarchy: OBO or edges."
-)
-@click.option(
-    "--feature-hierarchy",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Feature hierarchy: OBO or edges; its terms are matched to the features by name.",
-)
+@data_options
+@click.option("--feature-hierarchy", default=None, type=click.Path(), help="Order of the features: OBO or edges.")
 @click.option("--together", is_flag=True, help="Read all files as the parts of one data set.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object per data set.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@output_options
 def info(
-    data: tuple[Path, ...],
+    data: tuple[str, ...],
     target: tuple[str, ...],
-    hierarchy: Path | None,
-    feature_hierarchy: Path | None,
+    hierarchy: str | None,
+    feature_hierarchy: str | None,
     together: bool,
     as_json: bool,
-    debug: bool,  # noqa: ARG001
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Describe data files: rows, features by kind, missing, constant and duplicate columns, labels, hierarchy.
 
@@ -68,65 +64,52 @@ def info(
       ramify info --together cellcycle.train.arff.gz cellcycle.test.arff.gz
       ramify info --json data.csv --target genre
     """  # noqa: D301
-    labels = [path for path in data if _plain(path).endswith(".xml")]
-    files = [path for path in data if path not in labels]
+    labels = [file for file in data if _ending(file) == "xml"]
+    files = [file for file in data if file not in labels]
     groups = [list(data)] if together or not files else [[file, *labels] for file in files]
-    described = [_described(group, target, hierarchy, feature_hierarchy) for group in groups]
+    described = []
+    for number, group in enumerate(groups, start=1):
+        if verbose:
+            click.echo(f"{number} of {len(groups)}: {plain(group[0])}", err=True)
+        described.append(_described(group, target, hierarchy, feature_hierarchy))
     if as_json:
-        click.echo(json.dumps(described if len(described) > 1 else described[0], indent=2, ensure_ascii=False))
-    else:
+        click.echo(json_text(described if len(described) > 1 else described[0]))
+    elif not quiet:
         _print_table(described)
 
 
-def _plain(path: Path) -> str:
+def _ending(file: str) -> str:
     from ramify.datasets.files import plain_name
 
-    return plain_name(path).lower()
+    name = plain_name(file).lower()
+    return "edges" if ".edges." in name else name.rpartition(".")[2]
 
 
 def _described(
-    files: list[Path], target: tuple[str, ...], hierarchy: Path | None, feature_hierarchy: Path | None
+    files: list[str], target: tuple[str, ...], hierarchy: str | None, feature_hierarchy: str | None
 ) -> dict[str, Any]:
-    from dataclasses import replace
-
-    from ramify.datasets import read
     from ramify.datasets.description import describe, describe_hierarchy
     from ramify.datasets.files import sha256_of
 
-    if len(files) == 1 and (_plain(files[0]).endswith(".obo") or ".edges." in _plain(files[0])):
-        shape = describe_hierarchy(_read_hierarchy(files[0]))
-        return {"source": str(files[0]), "sha256": sha256_of(files), "feature_hierarchy": shape}
-    data = read(files, target=None if not target else target[0] if len(target) == 1 else list(target))
-    if hierarchy is not None and data.target in {"labels", "hierarchy"}:
-        order = _read_hierarchy(hierarchy).subset(data.label_names)
-        data = replace(data, target="hierarchy", hierarchy=order, y=order.close(data.y))
-    if feature_hierarchy is not None:
-        known = _read_hierarchy(feature_hierarchy)
-        names = [name for name in dict.fromkeys(data.feature_names) if name in known]
-        data = replace(data, feature_hierarchy=known.subset(names))
-    return describe(data)
-
-
-def _read_hierarchy(path: Path) -> Any:
-    from ramify.datasets import read_edges, read_obo
-
-    return read_obo(path) if _plain(path).endswith(".obo") else read_edges(path)
+    if len(files) == 1 and _ending(files[0]) in {"obo", "edges"}:
+        shape = describe_hierarchy(read_hierarchy(files[0]))
+        return {"source": files[0], "sha256": sha256_of(files), "nodes": shape}
+    return describe(read_data(files, target, hierarchy, feature_hierarchy))
 
 
 def _print_table(described: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(show_edge=False, pad_edge=False)
-    table.add_column("", no_wrap=True)
+    shown = Table(show_edge=False, pad_edge=False)
+    shown.add_column("", no_wrap=True)
     for entry in described:
         name = ", ".join(Path(part).name for part in entry["source"].split(", "))
-        table.add_column(Text(_printable(name)), justify="right", overflow="fold")
+        shown.add_column(Text(plain(name)), justify="right", overflow="fold")
     for key, title in ROWS:
         if any(key in entry for entry in described):
-            table.add_row(title, *(Text(_cell(key, entry.get(key))) for entry in described))
-    Console().print(table)
+            shown.add_row(title, *(Text(_cell(key, entry.get(key))) for entry in described))
+    console().print(shown)
 
 
 def _cell(key: str, value: Any) -> str:
@@ -139,10 +122,4 @@ def _cell(key: str, value: Any) -> str:
             f"{value['shape']}, {value['nodes']} nodes, {value['edges']} edges, {value['leaves']} leaves, "
             f"depth {value['max_depth']:g} (leaves {value['mean_leaf_depth']:.2f})"
         )
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return _printable(str(value))
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
+    return f"{value:.3f}" if isinstance(value, float) else plain(value)
