@@ -41,7 +41,9 @@ def test_overall_selection_with_cross_validation(files, tmp_path):
     assert shares == sorted(shares, reverse=True)
 
 
-@pytest.mark.parametrize("method", ["hip", "mr", "hip-mr", "positive", "negative", "shsel", "gtd", "tsel", "cfs"])
+@pytest.mark.parametrize(
+    "method", ["hip", "mr", "hip-mr", "positive", "negative", "shsel", "gtd", "tsel", "cfs", "relieff"]
+)
 def test_every_method_runs(files, method):
     result = call(files, "--method", method, "--cv", "3", "--json", "--classifier", "neighbors")
     assert result.exit_code == 0, result.output

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ramify.selection import SelectionResult
 
 LAZY = ("rpv", "hip", "mr", "hip-mr", "positive", "negative")
-METHODS = (*LAZY, "shsel", "gtd", "tsel", "cfs")
+METHODS = (*LAZY, "shsel", "gtd", "tsel", "cfs", "relieff")
 MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM", "accuracy": "accuracy"}
 # A spreadsheet takes a cell that starts with one of these for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -76,7 +76,7 @@ def select(
     r"""Select features that form a hierarchy, per row or overall.
 
     DATA holds binary features and a class (or label sets), in any format that `ramify info` reads. rpv, hip, mr,
-    hip-mr, positive and negative select a subset for each row; shsel, gtd, tsel and cfs one subset for all.
+    hip-mr, positive and negative select a subset for each row; shsel, gtd, tsel, cfs and relieff one subset for all.
     Where the data has train and test parts, train is learnt from and rows of test are shown.
 
     \b
@@ -181,13 +181,18 @@ def _row_names(data: Dataset) -> list[str]:
     return [str(name) for name in (data.ids if data.ids is not None else range(1, data.n_samples + 1))]
 
 
+def _relevance(selector: Any) -> Any:
+    """Relevance of each feature: the selector's own, or that of the ranker it goes by."""
+    if hasattr(selector, "relevance_"):
+        return selector.relevance_
+    return selector.scores_ if hasattr(selector, "scores_") else selector.estimator_.scores_
+
+
 def _lines(selector: Any, data: Dataset, per_row: bool) -> Iterator[dict[str, Any]]:
     """Selected features, of every row or overall, as lines of a table."""
     from ramify.selection import LazySelector
 
-    relevance: Any = getattr(selector, "relevance_", None)
-    if relevance is None:
-        relevance = selector.scores_
+    relevance = _relevance(selector)
     names = data.feature_names
     if not isinstance(selector, LazySelector):
         order = sorted(selector.get_support(indices=True).tolist(), key=lambda j: (-relevance[j], j))
@@ -264,7 +269,7 @@ def _write_report(
         ranking = selector.ranking_
         chosen = [name for name, score in zip(names, ranking.scores, strict=True) if score > 0]
     else:
-        ranking = FeatureRanking(names, selector.scores_)
+        ranking = FeatureRanking(names, _relevance(selector))
         chosen = [names[j] for j in selector.get_support(indices=True).tolist()]
     facts = {"Selection": summary["method"]}
     if "cross_validation" in summary:

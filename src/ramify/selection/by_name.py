@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from sklearn.feature_selection import SelectFromModel
 from sklearn.pipeline import make_pipeline
 
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
+from ramify.ranking import ReliefRanker
 from ramify.selection.cfs import CFSSelector
 from ramify.selection.eager import HierarchicalSelector
 from ramify.selection.lazy import LazySelector
@@ -15,7 +17,10 @@ from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
 
 LAZY = ("rpv", "hip", "mr", "hip-mr", "positive", "negative")
 EAGER = ("shsel", "gtd", "tsel")
-METHODS = (*LAZY, *EAGER, "cfs", "none")
+METHODS = (*LAZY, *EAGER, "cfs", "relieff", "none")
+
+# Features whose ReliefF weight is below this are not selected.
+_RELIEF_THRESHOLD = 0.01
 
 
 def make_selector(
@@ -26,14 +31,19 @@ def make_selector(
     Parameters
     ----------
     method : str
-        One of "rpv", "hip", "mr", "hip-mr", "positive", "negative" (a subset per row), "shsel", "gtd", "tsel", "cfs"
-        (one subset) and "none".
+        One of "rpv", "hip", "mr", "hip-mr", "positive", "negative" (a subset per row), "shsel", "gtd", "tsel", "cfs",
+        "relieff" (one subset) and "none".
     feature_hierarchy : Hierarchy
         Order of the features.
     relevance : {"lazy_r", "r", "ig"}, optional
         By default the published one: R for MR and HIP-MR, information gain for SHSEL, LazyR otherwise.
     close : bool, default=False
         Whether rows that break the hierarchy are repaired.
+
+    Notes
+    -----
+    ReliefF visits all rows, weighs 10 neighbours of each class equally and keeps features of a weight of 0.01 or more,
+    as published.
     """
     check_option("make_selector", "method", method, METHODS)
     if method in LAZY:
@@ -44,7 +54,12 @@ def make_selector(
         measure = relevance or "ig"
         chosen = method
         return HierarchicalSelector(feature_hierarchy, method=chosen, relevance=measure, close=close)
-    return CFSSelector() if method == "cfs" else None
+    if method == "cfs":
+        return CFSSelector()
+    if method == "relieff":
+        ranker = ReliefRanker(10, target="classes")
+        return SelectFromModel(ranker, threshold=_RELIEF_THRESHOLD, importance_getter="scores_")
+    return None
 
 
 def selecting_classifier(
