@@ -185,6 +185,14 @@ def test_nothing_overflows(opened, report, scheme, size):
     assert brightness < 60 if scheme == "dark" else brightness > 200
 
 
+def test_prints_light_and_within_the_page(opened, report):
+    page = opened(report, viewport={"width": 794, "height": 1123}, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+    assert overflow(page) == 0
+
+
 def test_theme_button_switches(opened, report):
     page = opened(report)
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -38,10 +38,15 @@ def predict(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Predict the rows of DATA files with a saved MODEL.
+    r"""Predict the rows of DATA files with a saved MODEL.
 
     Where the data has targets, a table of measures follows, with the prior alone beside the model. It goes to standard
     output if the predictions go to a file.
+
+    \b
+    Examples:
+      ramify predict songs.ramify new.csv -o predicted.csv
+      ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
     """
     from ramify.cli.inputs import read_data
     from ramify.cli.model_data import matched_target, model_features, model_measures, model_scores, show_measures

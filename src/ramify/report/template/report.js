@@ -411,7 +411,7 @@
     if (next) root.dataset.theme = next; else delete root.dataset.theme;
     drawMap(); drawHeat();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawMap(); drawHeat(); });
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", () => { drawMap(); drawHeat(); });
   let waiting = 0;
   addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => { drawTree(); drawMap(); drawHeat(); }); });
 
