@@ -78,7 +78,7 @@ void store_codes(Column& column, const std::vector<std::uint32_t>& codes) {
   }
 }
 
-/// The code that at least half of the rows hold, or -1; `n_implicit` rows hold `implicit_code` without being listed.
+/// The code that at least half of the rows hold, or -1.
 std::int32_t frequent_code(const std::vector<std::uint32_t>& codes, std::int32_t n_codes) {
   if (codes.empty()) return -1;
   // majority vote, then a count: no table of n_codes counters
@@ -91,6 +91,29 @@ std::int32_t frequent_code(const std::vector<std::uint32_t>& codes, std::int32_t
   const auto count = std::count(codes.begin(), codes.end(), candidate);
   const bool missing = candidate == static_cast<std::uint32_t>(n_codes);
   return !missing && 2 * count >= static_cast<std::ptrdiff_t>(codes.size()) ? static_cast<std::int32_t>(candidate) : -1;
+}
+
+bool smaller_sparse(std::int64_t n_entries, std::int64_t n_rows, int width) {
+  return n_entries * (4 + width) < n_rows * width;
+}
+
+/// Store the codes of all rows: only the exceptions where one code prevails.
+void store_all(Column& column, const std::vector<std::uint32_t>& codes) {
+  column.default_code = frequent_code(codes, column.n_codes);
+  const auto common = static_cast<std::uint32_t>(column.default_code);
+  const auto n_entries = static_cast<std::int64_t>(codes.size()) - std::count(codes.begin(), codes.end(), common);
+  if (column.default_code < 0 || !smaller_sparse(n_entries, column.n_rows, width_for(column.n_codes))) {
+    store_codes(column, codes);
+    return;
+  }
+  column.sparse = true;
+  std::vector<std::uint32_t> exceptions;
+  for (std::size_t row = 0; row < codes.size(); ++row) {
+    if (codes[row] == common) continue;
+    column.entry_rows.push_back(static_cast<std::uint32_t>(row));
+    exceptions.push_back(codes[row]);
+  }
+  store_codes(column, exceptions);
 }
 
 /// Reusable memory of one thread.
@@ -165,9 +188,48 @@ void code_by_bins(Column& column, const std::vector<Number>& values, const std::
   column.upper = std::move(upper);
 }
 
+/// Rank codes of values of which few are distinct, without sorting them; false if there are too many.
+template <class Number>
+bool code_few_values(Column& column, const std::vector<Number>& values, std::vector<std::uint32_t>& codes) {
+  constexpr std::uint32_t few = 8, missing = few;
+  Number found[few];
+  std::uint32_t n_found = 0, last = 0;
+  codes.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Number value = values[i];
+    if (n_found == 0 || !(value == found[last])) {
+      if (!(value == value)) {
+        codes[i] = missing;
+        continue;
+      }
+      for (last = 0; last < n_found && found[last] != value; ++last) {
+      }
+      if (last == few) return false;
+      if (last == n_found) found[n_found++] = value + Number(0);
+    }
+    codes[i] = last;
+  }
+  std::uint32_t rank[few + 1];
+  for (std::uint32_t a = 0; a < n_found; ++a) {
+    rank[a] = 0;
+    for (std::uint32_t b = 0; b < n_found; ++b) rank[a] += found[b] < found[a];
+  }
+  rank[missing] = n_found;
+  column.lower.resize(n_found);
+  for (std::uint32_t a = 0; a < n_found; ++a) column.lower[rank[a]] = static_cast<double>(found[a]);
+  column.upper = column.lower;
+  column.n_codes = static_cast<std::int32_t>(n_found);
+  for (std::uint32_t& code : codes) {
+    column.has_missing = column.has_missing || code == missing;
+    code = rank[code];
+  }
+  return true;
+}
+
 /// Rank codes of numeric values, every distinct value kept.
 template <class Number>
 void code_by_rank(Column& column, const std::vector<Number>& values, Workspace<Number>& space) {
+  if (code_few_values(column, values, space.codes)) return;
   space.items.clear();
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] == values[i]) space.items.push_back({ordered_key(values[i]), static_cast<std::uint32_t>(i)});
@@ -258,8 +320,7 @@ FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n
       column->n_rows = X.n_rows;
       code_values(*column, block[static_cast<std::size_t>(f - first)], n_categories[static_cast<std::size_t>(f)],
                   max_bins, f, space);
-      column->default_code = frequent_code(space.codes, column->n_codes);
-      store_codes(*column, space.codes);
+      store_all(*column, space.codes);
       columns[static_cast<std::size_t>(f)] = std::move(column);
     }
   };
@@ -282,9 +343,7 @@ std::shared_ptr<Column> sparse_column(const std::vector<std::uint32_t>& rows, co
   const std::uint32_t zero = space.codes.back();
   space.codes.pop_back();
   column->default_code = static_cast<std::int32_t>(zero);
-  const int width = width_for(column->n_codes);
-  const auto n_entries = static_cast<std::int64_t>(rows.size());
-  if (n_entries * (4 + width) < n_rows * width && 2 * n_entries <= n_rows) {
+  if (smaller_sparse(static_cast<std::int64_t>(rows.size()), n_rows, width_for(column->n_codes))) {
     column->sparse = true;
     // entries that fell into zero's bin are no exceptions
     std::vector<std::uint32_t> kept;
@@ -298,8 +357,7 @@ std::shared_ptr<Column> sparse_column(const std::vector<std::uint32_t>& rows, co
   }
   std::vector<std::uint32_t> codes(static_cast<std::size_t>(n_rows), zero);
   for (std::size_t i = 0; i < rows.size(); ++i) codes[rows[i]] = space.codes[i];
-  column->default_code = frequent_code(codes, column->n_codes);
-  store_codes(*column, codes);
+  store_all(*column, codes);
   return column;
 }
 

@@ -7,6 +7,7 @@ FeatureDrawing::FeatureDrawing(const FeatureTable& table)
   if (table.row_entries() != nullptr) {
     n_entries_.assign(features_.size(), 0);
     first_entry_.assign(features_.size(), 0);
+    touched_.assign(features_.size() + 1, 0);
   }
 }
 
@@ -27,7 +28,7 @@ bool FeatureDrawing::worth_by_row() const {
   const RowEntries* entries = table_.row_entries();
   if (entries == nullptr || 4 * static_cast<std::int64_t>(table_.column_wise().size()) > table_.n_features())
     return false;
-  const std::int64_t limit = (table_.n_features() - n_constant_) / 2;
+  const std::int64_t limit = table_.n_features() - n_constant_;
   if (node_.n > limit) return false;
   std::int64_t n_entries = 0;
   for (std::int64_t i = 0; i < node_.n; ++i)
@@ -37,16 +38,18 @@ bool FeatureDrawing::worth_by_row() const {
 
 void FeatureDrawing::list_by_row() {
   const RowEntries& entries = *table_.row_entries();
-  for (const std::uint32_t feature : touched_) n_entries_[feature] = 0;
-  touched_.clear();
+  for (std::size_t t = 0; t < n_touched_; ++t) n_entries_[touched_[t]] = 0;
+  n_touched_ = 0;
   for (std::int64_t i = 0; i < node_.n; ++i) {
     for (std::int64_t e = entries.offsets[node_.rows[i]]; e < entries.offsets[node_.rows[i] + 1]; ++e) {
       const std::uint32_t feature = entries.features[static_cast<std::size_t>(e)];
-      if (n_entries_[feature]++ == 0) touched_.push_back(feature);
+      touched_[n_touched_] = feature;
+      n_touched_ += n_entries_[feature]++ == 0;
     }
   }
   std::uint32_t total = 0;
-  for (const std::uint32_t feature : touched_) {
+  for (std::size_t t = 0; t < n_touched_; ++t) {
+    const std::uint32_t feature = touched_[t];
     first_entry_[feature] = total;
     total += n_entries_[feature];
     n_entries_[feature] = 0;
@@ -60,7 +63,7 @@ void FeatureDrawing::list_by_row() {
           (static_cast<std::uint64_t>(code) << 32) | static_cast<std::uint64_t>(i);
     }
   }
-  candidates_ = touched_;
+  candidates_.assign(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(n_touched_));
   candidates_.insert(candidates_.end(), table_.column_wise().begin(), table_.column_wise().end());
   next_ = 0;
 }
@@ -76,7 +79,7 @@ bool FeatureDrawing::draw_by_column(Random& random, NodeEntries& entries) {
         next_ + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n_features - next_))));
     std::swap(features_[static_cast<std::size_t>(next_)], features_[at]);
     feature_ = features_[static_cast<std::size_t>(next_)];
-    gather(table_.column(feature_), node_, entries);
+    gather(table_, feature_, node_, entries);
     ++next_;
     if (!entries.constant()) return true;
     std::swap(features_[static_cast<std::size_t>(next_ - 1)], features_[static_cast<std::size_t>(n_constant_)]);
@@ -95,7 +98,7 @@ bool FeatureDrawing::draw_by_row(Random& random, NodeEntries& entries) {
     ++next_;
     const Column& column = table_.column(feature_);
     if (!table_.by_row(feature_)) {
-      gather(column, node_, entries);
+      gather(table_, feature_, node_, entries);
     } else {
       entries.keys.clear();
       entries.missing.clear();

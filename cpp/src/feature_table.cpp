@@ -33,6 +33,7 @@ FeatureTable::FeatureTable(std::int64_t n_rows, std::vector<std::shared_ptr<cons
   for (const auto& column : columns_) has_sparse_ = has_sparse_ || column->sparse;
   index_rows();
   list_column_wise();
+  copy_by_row();
 }
 
 std::vector<std::int32_t> FeatureTable::n_categories() const {
@@ -69,6 +70,7 @@ std::int64_t FeatureTable::n_bytes() const {
     total += column->codes.size() + 4 * column->entry_rows.size() + 8 * (column->lower.size() + column->upper.size());
   }
   if (row_entries_) total += 8 * row_entries_->offsets.size() + 8 * row_entries_->features.size();
+  if (codes_by_row_) total += 2 * codes_by_row_->size();
   return static_cast<std::int64_t>(total);
 }
 
@@ -138,6 +140,24 @@ void FeatureTable::list_column_wise() {
   for (std::int64_t f = 0; f < n_features(); ++f) {
     if (!by_row(f)) column_wise_.push_back(static_cast<std::uint32_t>(f));
   }
+}
+
+void FeatureTable::copy_by_row() {
+  constexpr std::int64_t max_codes = 1 << 24;  // 32 MB; larger tables do without
+  place_in_row_.assign(columns_.size(), -1);
+  for (std::size_t f = 0; f < columns_.size(); ++f) {
+    if (!columns_[f]->sparse && columns_[f]->width <= 2) place_in_row_[f] = static_cast<std::int32_t>(codes_per_row_++);
+  }
+  if (codes_per_row_ < 2 || codes_per_row_ * n_rows_ > max_codes) return;
+  auto copy = std::make_shared<std::vector<std::uint16_t>>(static_cast<std::size_t>(codes_per_row_ * n_rows_));
+  for (std::size_t f = 0; f < columns_.size(); ++f) {
+    if (place_in_row_[f] < 0) continue;
+    for (std::int64_t row = 0; row < n_rows_; ++row) {
+      (*copy)[static_cast<std::size_t>(row * codes_per_row_ + place_in_row_[f])] =
+          static_cast<std::uint16_t>(columns_[f]->stored_code(row));
+    }
+  }
+  codes_by_row_ = std::move(copy);
 }
 
 }  // namespace ramify

@@ -24,10 +24,10 @@ struct LabelSpan {
 
 LabelTarget::LabelTarget(const LabelRows& data)
     : data_(data),
-      count_(static_cast<std::size_t>(data.n_labels), 0.0),
-      n_rows_with_(static_cast<std::size_t>(data.n_labels), 0),
-      row_hash_(static_cast<std::size_t>(data.n_labels), 0),
-      new_label_(static_cast<std::size_t>(data.n_labels), 0) {
+      count_(static_cast<std::size_t>(data.n_labels) + 1, 0.0),
+      n_rows_with_(static_cast<std::size_t>(data.n_labels) + 1, 0),
+      row_hash_(static_cast<std::size_t>(data.n_labels) + 1, 0),
+      new_label_(static_cast<std::size_t>(data.n_labels) + 1, 0) {
   levels_.resize(72);  // each kept level has at most half the rows of the one before
 }
 
@@ -75,6 +75,7 @@ void LabelTarget::renumber(const LocalLabels* from, const std::uint32_t* rows, c
   const double* const old_weights = from == nullptr ? data_.label_weights : from->weights.data();
   to.weights.clear();
   node_count_.clear();
+  std::int64_t n_kept = 0;
   std::int32_t previous = -1;
   for (const std::int32_t label : touched_) {
     if (n_rows_with_[label] == n_ || old_weights[label] == 0) {
@@ -89,9 +90,14 @@ void LabelTarget::renumber(const LocalLabels* from, const std::uint32_t* rows, c
       new_label_[label] = static_cast<std::int32_t>(to.weights.size());
       to.weights.push_back(old_weights[label]);
       node_count_.push_back(count_[label]);
+      n_kept += n_rows_with_[label];
       previous = label;
     }
   }
+  const auto padding = static_cast<std::int32_t>(to.weights.size());
+  to.weights.push_back(0.0);
+  node_count_.push_back(0.0);
+  to.step = n_kept > 2 * n_ ? 4 : 1;
   to.n_rows = n_;
   to.offsets.resize(static_cast<std::size_t>(n_) + 1);
   to.own.resize(static_cast<std::size_t>(n_));
@@ -108,6 +114,7 @@ void LabelTarget::renumber(const LocalLabels* from, const std::uint32_t* rows, c
         own += old_weights[*label];
       }
     }
+    while (to.step == 4 && to.labels.size() % 4 != 0) to.labels.push_back(padding);
     to.own[static_cast<std::size_t>(i)] = own;
     to.offsets[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(to.labels.size());
   }
@@ -150,7 +157,7 @@ int LabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t* slots, std
     node_square_ += own;
     node_weight_ += m;
   }
-  pure_ = node_count_.empty() && !any_own;
+  pure_ = node_count_.size() == 1 && !any_own;
   if (!keep) return level;
   for (std::int64_t i = 0; i < n; ++i) slots[i] = static_cast<std::uint32_t>(i);
   return level + 1;
@@ -170,7 +177,7 @@ void LabelTarget::set_missing(const std::vector<std::uint32_t>& rows) {
   missing_weight_ = weight_;
 }
 
-void LabelTarget::category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums) {
+void LabelTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
   sums.clear();
   sums.dimension_weight = node_->weights;
   u_.assign(node_->weights.size(), 0.0);
@@ -185,7 +192,7 @@ void LabelTarget::category_sums(const std::vector<std::uint64_t>& keys, Category
       for (std::int64_t p = node_->offsets[row]; p < node_->offsets[row + 1]; ++p) {
         const std::int32_t label = node_->labels[p];
         if (u_[label] == 0) touched_.push_back(label);
-        u_[label] += m_[row];
+        u_[label] += m_[row];  // of the padding, too: its weight is 0
       }
     }
     for (const std::int32_t label : touched_) {

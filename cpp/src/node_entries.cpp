@@ -10,12 +10,13 @@ inline std::uint64_t key_of(std::uint32_t code, std::int64_t local_row) {
   return (static_cast<std::uint64_t>(code) << 32) | static_cast<std::uint64_t>(local_row);
 }
 
-template <class Code>
-void gather_all(const Code* codes, const NodeSlice& node, NodeEntries& entries) {
+/// Read every row's code; `code_at(row)` gives it.
+template <class CodeAt>
+void gather_all(CodeAt code_at, const NodeSlice& node, NodeEntries& entries) {
   entries.keys.resize(static_cast<std::size_t>(node.n));
   std::uint32_t low = 0xFFFFFFFFu, high = 0;
   for (std::int64_t i = 0; i < node.n; ++i) {
-    const std::uint32_t code = codes[node.rows[i]];
+    const std::uint32_t code = code_at(node.rows[i]);
     low = std::min(low, code);
     high = std::max(high, code);
     entries.keys[static_cast<std::size_t>(i)] = key_of(code, i);
@@ -26,75 +27,122 @@ void gather_all(const Code* codes, const NodeSlice& node, NodeEntries& entries) 
   entries.max_code = static_cast<std::int32_t>(high);
 }
 
-template <class Code>
-void gather_exceptions(const Code* codes, const Column& column, const NodeSlice& node, NodeEntries& entries) {
+/// Keep the rows that hold neither the default nor nothing.
+template <bool any_missing, class CodeAt>
+void gather_exceptions(CodeAt code_at, const Column& column, const NodeSlice& node, NodeEntries& entries) {
   const auto default_code = static_cast<std::uint32_t>(column.default_code);  // -1 matches no code
   const auto missing_code = static_cast<std::uint32_t>(column.n_codes);
-  entries.keys.resize(static_cast<std::size_t>(node.n));
-  std::size_t n_keys = 0;
+  entries.keys.resize(static_cast<std::size_t>(node.n) + 1);
+  if (any_missing) entries.missing.resize(static_cast<std::size_t>(node.n) + 1);
+  std::size_t n_keys = 0, n_missing = 0;
   for (std::int64_t i = 0; i < node.n; ++i) {
-    const std::uint32_t code = codes[node.rows[i]];
+    const std::uint32_t code = code_at(node.rows[i]);
     entries.keys[n_keys] = key_of(code, i);
-    n_keys += (code != default_code) & (code != missing_code);
-    if (code == missing_code) entries.missing.push_back(static_cast<std::uint32_t>(i));
+    if (any_missing) {
+      entries.missing[n_missing] = static_cast<std::uint32_t>(i);
+      n_missing += code == missing_code;
+      n_keys += (code != default_code) & (code != missing_code);
+    } else {
+      n_keys += code != default_code;
+    }
   }
   entries.keys.resize(n_keys);
+  entries.missing.resize(n_missing);
   entries.summarise(node.n, column.default_code);
 }
 
-template <class Code>
-void gather_dense(const Column& column, const NodeSlice& node, NodeEntries& entries) {
-  const auto* codes = reinterpret_cast<const Code*>(column.codes.data());
+template <class CodeAt>
+void gather_dense(CodeAt code_at, const Column& column, const NodeSlice& node, NodeEntries& entries) {
   if (column.default_code < 0 && !column.has_missing) {
-    gather_all(codes, node, entries);
+    gather_all(code_at, node, entries);
+  } else if (column.has_missing) {
+    gather_exceptions<true>(code_at, column, node, entries);
   } else {
-    gather_exceptions(codes, column, node, entries);
+    gather_exceptions<false>(code_at, column, node, entries);
   }
 }
 
-void take_entry(const Column& column, std::int64_t entry, std::int64_t local_row, NodeEntries& entries) {
-  const std::int32_t code = column.stored_code(entry);
-  if (code == column.n_codes) {
-    entries.missing.push_back(static_cast<std::uint32_t>(local_row));
-  } else {
-    entries.keys.push_back(key_of(static_cast<std::uint32_t>(code), local_row));
-  }
+template <class Code>
+void gather_column(const Column& column, const NodeSlice& node, NodeEntries& entries) {
+  const auto* codes = reinterpret_cast<const Code*>(column.codes.data());
+  gather_dense([codes](std::uint32_t row) -> std::uint32_t { return codes[row]; }, column, node, entries);
 }
 
-/// Walk the column's entries, or search the node's rows in them, whichever is less work.
-void gather_sparse(const Column& column, const NodeSlice& node, NodeEntries& entries) {
+/// Walk the column's entries and keep those whose row is in the node.
+template <bool any_missing>
+void walk_entries(const Column& column, const NodeSlice& node, NodeEntries& entries) {
   const std::int64_t n_entries = column.n_entries();
-  std::int64_t search_cost = node.n;
-  for (std::int64_t size = n_entries; size > 1; size /= 2) search_cost += node.n;
-  if (n_entries <= search_cost) {
-    for (std::int64_t e = 0; e < n_entries; ++e) {
-      const std::uint32_t local = node.positions[column.entry_rows[static_cast<std::size_t>(e)]] - node.start;
-      if (local < node.n) take_entry(column, e, local, entries);
+  const auto n = static_cast<std::uint32_t>(node.n);
+  entries.keys.resize(static_cast<std::size_t>(n_entries) + 1);
+  std::size_t n_keys = 0;
+  for (std::int64_t e = 0; e < n_entries; ++e) {
+    const std::uint32_t local = node.positions[column.entry_rows[static_cast<std::size_t>(e)]] - node.start;
+    const std::int32_t code = column.stored_code(e);
+    entries.keys[n_keys] = key_of(static_cast<std::uint32_t>(code), local);
+    const bool inside = local < n;
+    if (any_missing && inside && code == column.n_codes) {
+      entries.missing.push_back(local);
+    } else {
+      n_keys += inside;
     }
+  }
+  entries.keys.resize(n_keys);
+}
+
+/// Search the node's rows among the column's entries.
+void search_entries(const Column& column, const NodeSlice& node, NodeEntries& entries) {
+  const auto begin = column.entry_rows.begin(), end = column.entry_rows.end();
+  for (std::int64_t i = 0; i < node.n; ++i) {
+    const auto at = std::lower_bound(begin, end, node.rows[i]);
+    if (at == end || *at != node.rows[i]) continue;
+    const std::int32_t code = column.stored_code(at - begin);
+    if (code == column.n_codes) {
+      entries.missing.push_back(static_cast<std::uint32_t>(i));
+    } else {
+      entries.keys.push_back(key_of(static_cast<std::uint32_t>(code), i));
+    }
+  }
+}
+
+void gather_sparse(const Column& column, const NodeSlice& node, NodeEntries& entries) {
+  constexpr std::int64_t step_of_search = 6;  // a step of a search costs about six entries of a walk
+  std::int64_t search_cost = node.n * step_of_search;
+  for (std::int64_t size = column.n_entries(); size > 1; size /= 2) search_cost += node.n * step_of_search;
+  if (column.n_entries() > search_cost) {
+    search_entries(column, node, entries);
+  } else if (column.has_missing) {
+    walk_entries<true>(column, node, entries);
   } else {
-    const auto begin = column.entry_rows.begin(), end = column.entry_rows.end();
-    for (std::int64_t i = 0; i < node.n; ++i) {
-      const auto at = std::lower_bound(begin, end, node.rows[i]);
-      if (at != end && *at == node.rows[i]) take_entry(column, at - begin, i, entries);
-    }
+    walk_entries<false>(column, node, entries);
   }
   entries.summarise(node.n, column.default_code);
 }
 
 }  // namespace
 
-void gather(const Column& column, const NodeSlice& node, NodeEntries& entries) {
+void KeyBuffer::grow() {
+  const std::size_t capacity = 2 * capacity_ + 16;
+  std::unique_ptr<std::uint64_t[]> keys(new std::uint64_t[capacity]);
+  std::copy(begin(), end(), keys.get());
+  keys_.swap(keys);
+  capacity_ = capacity;
+}
+
+void gather(const FeatureTable& table, std::int64_t feature, const NodeSlice& node, NodeEntries& entries) {
+  constexpr std::int64_t few_rows = 96;  // their rows stay in the cache while the subtree is grown
+  const Column& column = table.column(feature);
   entries.keys.clear();
   entries.missing.clear();
-  if (column.sparse) {
-    gather_sparse(column, node, entries);
-  } else if (column.width == 1) {
-    gather_dense<std::uint8_t>(column, node, entries);
-  } else if (column.width == 2) {
-    gather_dense<std::uint16_t>(column, node, entries);
-  } else {
-    gather_dense<std::uint32_t>(column, node, entries);
+  if (column.sparse) return gather_sparse(column, node, entries);
+  const std::uint16_t* const by_row = table.codes_by_row(feature);
+  if (by_row != nullptr && node.n <= few_rows) {
+    const std::int64_t stride = table.codes_per_row();
+    return gather_dense([=](std::uint32_t row) -> std::uint32_t { return by_row[row * stride]; }, column, node,
+                        entries);
   }
+  if (column.width == 1) return gather_column<std::uint8_t>(column, node, entries);
+  if (column.width == 2) return gather_column<std::uint16_t>(column, node, entries);
+  gather_column<std::uint32_t>(column, node, entries);
 }
 
 void NodeEntries::summarise(std::int64_t n, std::int32_t default_code_of_column) {

@@ -51,7 +51,7 @@ void NumberTarget::set_missing(const std::vector<std::uint32_t>& rows) {
   missing_weight_ = weight_;
 }
 
-void NumberTarget::category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums) {
+void NumberTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
   sums.clear();
   sums.dimension_weight.assign(static_cast<std::size_t>(data_.n_targets), 1.0);
   for (std::size_t first = 0; first < keys.size();) {

@@ -43,7 +43,8 @@ class FeatureDrawing {
   bool by_row_ = false;
   std::vector<std::uint32_t> candidates_;
   std::vector<std::uint32_t> n_entries_, first_entry_;  ///< by feature; n_entries_ is 0 outside a node
-  std::vector<std::uint32_t> touched_;
+  std::vector<std::uint32_t> touched_;                  ///< the first n_touched_ are features with entries in the node
+  std::size_t n_touched_ = 0;
   std::vector<std::uint64_t> entry_keys_;
 };
 

@@ -80,18 +80,31 @@ class FeatureTable {
   }
   const std::vector<std::uint32_t>& column_wise() const { return column_wise_; }
 
+  /// A row-major copy of small tables' dense codes: the code of `row` is at [row * codes_per_row()]. Null if there is
+  /// none. Nodes with few rows read it, since few cache lines hold all they need.
+  const std::uint16_t* codes_by_row(std::int64_t feature) const {
+    if (!codes_by_row_ || static_cast<std::size_t>(feature) >= place_in_row_.size()) return nullptr;
+    const std::int32_t place = place_in_row_[static_cast<std::size_t>(feature)];
+    return place < 0 ? nullptr : codes_by_row_->data() + place;
+  }
+  std::int64_t codes_per_row() const { return codes_per_row_; }
+
   /// Bytes held by codes, values and entries.
   std::int64_t n_bytes() const;
 
  private:
   void index_rows();
   void list_column_wise();
+  void copy_by_row();
 
   std::int64_t n_rows_ = 0;
   bool has_sparse_ = false;
   std::vector<std::shared_ptr<const Column>> columns_;
   std::shared_ptr<const RowEntries> row_entries_;
   std::vector<char> by_row_;
+  std::shared_ptr<const std::vector<std::uint16_t>> codes_by_row_;
+  std::vector<std::int32_t> place_in_row_;  ///< per feature, -1 if not copied
+  std::int64_t codes_per_row_ = 0;
   std::vector<std::uint32_t> column_wise_;  ///< features that are not by_row
 };
 

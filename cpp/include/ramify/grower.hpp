@@ -6,7 +6,9 @@
 /// of minus infinity says that a cut is not admissible. `grow_forest` does the rest.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -153,7 +155,7 @@ class TreeGrower {
   void split_node(const Open& node, const NodeSlice& slice, double decrease, double total, int level,
                   std::int64_t n_constant, Tree& tree) {
     const Column& column = table_.column(best_.feature);
-    const double left_weight = mark_left(column, slice);
+    const double left_weight = mark_left(slice);
     if (!best_.any_missing) best_.missing_left = 2 * left_weight >= total;
     const std::uint32_t middle = part(node);
     const auto at = static_cast<std::size_t>(node.id);
@@ -165,7 +167,7 @@ class TreeGrower {
     if (best_.nominal) {
       write_subset(column, 2 * left_weight >= total, at, tree);
     } else {
-      tree.threshold[at] = best_.threshold;
+      tree.threshold[at] = threshold_of(column);
     }
     add_node(tree);
     add_node(tree);
@@ -173,10 +175,15 @@ class TreeGrower {
     stack_.push_back({node.begin, middle, child, node.depth + 1, n_constant, level});
   }
 
+  double threshold_of(const Column& column) const {
+    if (best_.has_threshold) return best_.threshold;
+    return best_.high < 0 ? std::numeric_limits<double>::infinity() : column.threshold_between(best_.low, best_.high);
+  }
+
   /// Note the side of every local row; returns the weight that goes left.
-  double mark_left(const Column& column, const NodeSlice& slice) {
+  double mark_left(const NodeSlice& slice) {
     NodeEntries& entries = splitter_.entries;
-    gather(column, slice, entries);
+    gather(table_, best_.feature, slice, entries);
     const auto goes_left = [&](std::int32_t code) {
       if (!best_.nominal) return code <= best_.low;
       return ((best_.left_codes[static_cast<std::size_t>(code) / 64] >> (code % 64)) & 1) != 0;

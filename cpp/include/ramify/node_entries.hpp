@@ -1,7 +1,10 @@
 /// The values of one feature in one node, as the splitters read them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "ramify/feature_table.hpp"
@@ -16,9 +19,47 @@ struct NodeSlice {
   std::uint32_t start = 0;         ///< place of local row 0
 };
 
+/// A vector of keys whose growth costs no initialisation.
+class KeyBuffer {
+ public:
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  void clear() { size_ = 0; }
+
+  /// Change the size; new keys have any value, and old ones are lost if the buffer must grow.
+  void resize(std::size_t size) {
+    if (size > capacity_) {
+      capacity_ = size + size / 2 + 16;
+      keys_.reset(new std::uint64_t[capacity_]);
+    }
+    size_ = size;
+  }
+  void push_back(std::uint64_t key) {
+    if (size_ == capacity_) grow();
+    keys_[size_++] = key;
+  }
+  void swap(KeyBuffer& other) {
+    keys_.swap(other.keys_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+  std::uint64_t& operator[](std::size_t i) { return keys_[i]; }
+  std::uint64_t operator[](std::size_t i) const { return keys_[i]; }
+  std::uint64_t* begin() { return keys_.get(); }
+  std::uint64_t* end() { return keys_.get() + size_; }
+  const std::uint64_t* begin() const { return keys_.get(); }
+  const std::uint64_t* end() const { return keys_.get() + size_; }
+
+ private:
+  void grow();
+
+  std::unique_ptr<std::uint64_t[]> keys_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
 /// One feature of the node. A local row is either listed with its code, or missing, or holds the default.
 struct NodeEntries {
-  std::vector<std::uint64_t> keys;     ///< code << 32 | local row, in no order until sorted
+  KeyBuffer keys;                      ///< code << 32 | local row, in no order until sorted
   std::vector<std::uint32_t> missing;  ///< local rows
   std::int64_t n_default = 0;
   std::int32_t default_code = -1;
@@ -43,11 +84,11 @@ struct NodeEntries {
   void sort();
 
  private:
-  std::vector<std::uint64_t> spare_;
+  KeyBuffer spare_;
   std::vector<std::uint32_t> counts_;
 };
 
-/// Read one column for the rows of a node.
-void gather(const Column& column, const NodeSlice& node, NodeEntries& entries);
+/// Read one feature for the rows of a node.
+void gather(const FeatureTable& table, std::int64_t feature, const NodeSlice& node, NodeEntries& entries);
 
 }  // namespace ramify

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ramify/forest.hpp"
+#include "ramify/node_entries.hpp"
 #include "ramify/nominal.hpp"
 
 namespace ramify {
@@ -32,7 +33,7 @@ class NumberTarget {
     return score_of(square_ + 2 * cross_ + missing_square_, weight_ + missing_weight_);
   }
 
-  void category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums);
+  void category_sums(const KeyBuffer& keys, CategorySums& sums);
   void write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double total, Tree& tree);
 
  private:

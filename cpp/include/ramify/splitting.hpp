@@ -31,7 +31,8 @@ struct Split {
   bool found = false;
   std::int64_t feature = -1;
   double score = 0;
-  std::int32_t low = 0;
+  std::int32_t low = 0, high = 0;  ///< high: the next code in the node, -1 if only missing values go right
+  bool has_threshold = false;      ///< random splits; others lie between low and high
   double threshold = 0;
   bool any_missing = false;
   bool missing_left = false;
@@ -65,9 +66,9 @@ class Splitter {
     }
     if (!found_ || !worthwhile_ || !better(best)) return;
     accept(feature, column, best);
-    best.nominal = false;
+    best.nominal = best.has_threshold = false;
     best.low = low_;
-    best.threshold = high_ < 0 ? std::numeric_limits<double>::infinity() : column.threshold_between(low_, high_);
+    best.high = high_;
   }
 
   /// The same with one random cut (numeric: uniform in value between the extremes; nominal: a random subset).
@@ -95,6 +96,7 @@ class Splitter {
     if (!found_ || !worthwhile_ || !better(best)) return;
     accept(feature, column, best);
     best.nominal = false;
+    best.has_threshold = true;
     best.low = low;
     best.threshold = threshold;
   }
@@ -124,12 +126,13 @@ class Splitter {
     draws_ = 0;
   }
 
+  template <bool any_missing>
   void add(std::uint64_t key) {
     const std::uint32_t row = NodeEntries::row_of(key);
-    if (entries.missing.empty()) {
-      target_.add(row);
-    } else {
+    if (any_missing) {
       target_.add_tracking_missing(row);
+    } else {
+      target_.add(row);
     }
     draws_ += limits_.draws[row];
   }
@@ -172,9 +175,17 @@ class Splitter {
 
   /// Scan from both ends towards the default code, whose rows stay untouched.
   void scan() {
+    if (entries.missing.empty()) {
+      scan_keys<false>();
+    } else {
+      scan_keys<true>();
+    }
+  }
+
+  template <bool any_missing>
+  void scan_keys() {
     found_ = false;
-    const std::vector<std::uint64_t>& keys = entries.keys;
-    const bool any_missing = !entries.missing.empty();
+    const KeyBuffer& keys = entries.keys;
     const bool any_default = entries.n_default > 0;
     std::size_t n_low = keys.size();
     if (any_default) {
@@ -184,7 +195,7 @@ class Splitter {
     }
     if (n_low > 0) restart();
     for (std::size_t i = 0; i < n_low; ++i) {
-      add(keys[i]);
+      add<any_missing>(keys[i]);
       const std::int32_t code = NodeEntries::code_of(keys[i]);
       std::int32_t next = any_default ? entries.default_code : -1;
       if (i + 1 < n_low) next = NodeEntries::code_of(keys[i + 1]);
@@ -196,7 +207,7 @@ class Splitter {
       consider(target_.score(), draws_, code, next, false, false);
       if (any_missing) consider(target_.score_with_missing(), draws_ + missing_draws_, code, next, true, false);
     }
-    if (n_low < keys.size()) scan_high(n_low);
+    if (n_low < keys.size()) scan_high<any_missing>(n_low);
     if (any_missing && any_default) {
       restart();
       for (const std::uint32_t row : entries.missing) target_.add(row);
@@ -204,9 +215,9 @@ class Splitter {
     }
   }
 
+  template <bool any_missing>
   void scan_high(std::size_t n_low) {
-    const std::vector<std::uint64_t>& keys = entries.keys;
-    const bool any_missing = !entries.missing.empty();
+    const KeyBuffer& keys = entries.keys;
     const bool found_low = found_;
     const double score_low = score_;
     const std::int32_t low = low_, high = high_;
@@ -214,7 +225,7 @@ class Splitter {
     found_ = false;
     restart();
     for (std::size_t i = keys.size(); i-- > n_low;) {
-      add(keys[i]);
+      add<any_missing>(keys[i]);
       const std::int32_t code = NodeEntries::code_of(keys[i]);
       const std::int32_t next = i > n_low ? NodeEntries::code_of(keys[i - 1]) : entries.default_code;
       if (next == code) continue;
@@ -256,7 +267,12 @@ class Splitter {
       left = 2 * n_left <= static_cast<std::int64_t>(entries.keys.size());
     }
     for (const std::uint64_t key : entries.keys) {
-      if ((NodeEntries::code_of(key) <= low) == left) add(key);
+      if ((NodeEntries::code_of(key) <= low) != left) continue;
+      if (any_missing) {
+        add<true>(key);
+      } else {
+        add<false>(key);
+      }
     }
     if (!any_missing) return consider(target_.score(), draws_, low, high, false, false);
     const std::int64_t with_missing = draws_ + missing_draws_;
