@@ -21,7 +21,7 @@ class BestCut {
     const double square = count * count, rest_square = rest * rest;
     // without a division: is it worth a closer look?
     if (square * rest_weight + rest_square * weight < worth_a_look_ * (weight * rest_weight)) return;
-    const double score = square / weight + rest_square / rest_weight;
+    const double score = (square * rest_weight + rest_square * weight) / (weight * rest_weight);
     if (!(score > limit_)) return;
     limit_ = score + score_tolerance * score;
     worth_a_look_ = score * (1 - 1e-9);
@@ -73,7 +73,7 @@ void OneLabelTarget::set_missing(const std::vector<std::uint32_t>& rows) {
   missing_weight_ = weight_;
 }
 
-void OneLabelTarget::category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums) {
+void OneLabelTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
   sums.clear();
   sums.dimension_weight.assign(1, label_weight_);
   for (std::size_t first = 0; first < keys.size();) {

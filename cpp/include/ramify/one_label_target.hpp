@@ -34,7 +34,7 @@ class OneLabelTarget {
   void add_tracking_missing(std::uint32_t row) { add(row); }
   double score_with_missing() const { return score_of(count_ + missing_count_, weight_ + missing_weight_); }
 
-  void category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums);
+  void category_sums(const KeyBuffer& keys, CategorySums& sums);
   void write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double total, Tree& tree);
 
   /// Find the best cut of a feature that all rows of the node list (none missing, no default), ties as in Splitter.
@@ -44,7 +44,8 @@ class OneLabelTarget {
  private:
   double score_of(double count, double weight) const {
     const double square = label_weight_ * count * count, product = label_weight_ * count * node_count_;
-    return square / weight + (node_square_ - 2 * product + square) / (node_weight_ - weight);
+    const double rest = node_weight_ - weight;
+    return (square * rest + (node_square_ - 2 * product + square) * weight) / (weight * rest);
   }
   void scan_counted(const NodeEntries& entries, std::uint32_t range, Cut& cut);
   void scan_sorted(const NodeEntries& entries, std::uint32_t range, Cut& cut);

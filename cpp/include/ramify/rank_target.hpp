@@ -72,7 +72,7 @@ class RankTarget {
     return with_missing_->gain();
   }
 
-  void category_sums(const std::vector<std::uint64_t>& keys, CategorySums& sums) {
+  void category_sums(const KeyBuffer& keys, CategorySums& sums) {
     const auto n_dimensions = static_cast<std::size_t>(vectors_.stride());
     sums.clear();
     sums.dimension_weight.assign(n_dimensions, 1.0);
