@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import data_options, output_options, running_options
+from ramify.cli.options import data_options, output_options, report_option, running_options
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -26,6 +26,7 @@ METHODS: dict[str, dict[str, Any]] = {
 @click.option("--max-depth", default=None, type=click.IntRange(1), help="Largest depth of a tree.")
 @click.option("--min-samples-leaf", default=1, show_default=True, type=click.IntRange(1), help="Rows per leaf.")
 @running_options
+@report_option
 @output_options
 def fit(
     data: tuple[str, ...],
@@ -38,16 +39,22 @@ def fit(
     min_samples_leaf: int,
     seed: int,
     jobs: int,
+    report: str | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Learn a model from DATA files and save it.
+    r"""Learn a model from DATA files and save it.
 
     Where the files are named as train, valid and test parts, the test part is kept for the measures; otherwise they are
     taken out of bag. The prior alone stands beside the model.
+
+    \b
+    Examples:
+      ramify fit cellcycle.train.arff cellcycle.test.arff -o cellcycle.ramify --report cellcycle.html
+      ramify fit songs.csv --target 'mood_*' --method bagging --trees 200 -o songs.ramify
     """
-    from ramify.cli.inputs import read_data
+    from ramify.cli.inputs import read_data, term_titles
     from ramify.cli.model_data import model_features, model_target, show_measures
     from ramify.models import save
 
@@ -70,6 +77,8 @@ def fit(
         model.set_params(oob_score=True)
     model.fit(model_features(learnt), model_target(learnt), sample_weight=learnt.sample_weight)
     table, title = _measured(model, dataset, learnt, measured_out_of_bag)
+    if report is not None:
+        _write_report(report, model, dataset, learnt, table, title, term_titles(hierarchy), seed)
     for name in ("oob_prediction_", "oob_score_"):
         model.__dict__.pop(name, None)
     save(model, model_file)
@@ -111,3 +120,47 @@ def _measured(model: Any, dataset: Dataset, learnt: Dataset, out_of_bag: bool) -
         return None, ""
     truth = model_target(learnt.rows(seen))
     return model_measures(model, truth, scores[seen]), f"Measured out of bag on {seen.size} rows"
+
+
+def _write_report(
+    path: str,
+    model: Any,
+    dataset: Dataset,
+    learnt: Dataset,
+    table: Any,
+    title: str,
+    titles: dict[str, str],
+    seed: int,
+) -> None:
+    """What the model learnt from, how well it predicts, what drives which label and why a few rows are predicted."""
+    from ramify.cli.model_data import model_features, model_scores
+    from ramify.cli.terminal import command_line
+    from ramify.ranking import forest_ranking
+    from ramify.report import Results, write_report
+    from ramify.report.forests import explained_rows, label_quality
+
+    unseen = dataset.part("test") if learnt is not dataset else learnt
+    features = model_features(unseen)
+    about: dict[str, Any] = {}
+    if learnt.target in ("labels", "hierarchy"):
+        scores = getattr(model, "oob_prediction_", None) if learnt is dataset else model_scores(model, features)
+        if scores is not None:
+            about["label_quality"], about["label_baseline"] = label_quality(unseen.y, scores)
+        about["explained"] = explained_rows(model, unseen, features)
+        about["explained_on"] = (
+            "The model has not seen these rows."
+            if learnt is not dataset
+            else "The model has learnt from these rows, so it is surer of them than of new ones."
+        )
+    results = Results(
+        learnt,
+        {"genie3": forest_ranking(model, "genie3")},
+        measures=table,
+        measured_on=title,
+        titles=titles,
+        command=command_line(),
+        seed=seed,
+        facts={"Model": f"{type(model).__name__}, {model.n_estimators} trees"},
+        **about,
+    )
+    write_report(results, path)

@@ -58,6 +58,7 @@ def report_content(results: Results) -> dict[str, Any]:
         "agreement": _agreement(results),
         "comparisons": _comparisons(results),
         "predictions": _predictions(results),
+        "explained_on": results.explained_on,
         "made": _made(results),
         "citations": citations(results),
     }
@@ -145,8 +146,8 @@ def _features(results: Results) -> dict[str, Any]:
 
 
 def _titled(names: Sequence[str], results: Results) -> list[str]:
-    """Names, followed by what they are called where that is known."""
-    return [f"{name} {results.titles[name]}" if name in results.titles else str(name) for name in names]
+    """Names; what they are called comes first where that is known."""
+    return [f"{results.titles[name]} ({name})" if name in results.titles else str(name) for name in names]
 
 
 def _labels(results: Results) -> dict[str, Any]:
@@ -350,7 +351,7 @@ def _predictions(results: Results) -> list[dict[str, Any]]:
             widest = max((abs(reason.effect) for reason in outcome.reasons), default=0.0) or 1.0
             reasons = [
                 {
-                    "feature": reason.feature,
+                    "feature": _titled([reason.feature], results)[0],
                     "value": reason.value,
                     "effect": f"{reason.effect:+.3f}",
                     "sign": "plus" if reason.effect >= 0 else "minus",
@@ -361,14 +362,14 @@ def _predictions(results: Results) -> list[dict[str, Any]]:
             ]
             outcomes.append(
                 {
-                    "label": outcome.label,
+                    "label": _titled([outcome.label], results)[0],
                     "predicted": f"{outcome.predicted:.2f}",
                     "base": f"{outcome.base:.2f}",
                     "correct": outcome.correct,
                     "reasons": reasons,
                 }
             )
-        cases.append({"id": row.id, "has": list(row.has), "outcomes": outcomes})
+        cases.append({"id": row.id, "has": _titled(row.has, results), "outcomes": outcomes})
     return cases
 
 

@@ -89,6 +89,8 @@ class Results:
         Methods compared over data sets, by measure.
     explained : sequence of ExplainedRow
         A few rows with their predictions and reasons.
+    explained_on : str
+        A sentence on those rows, for instance that the model has not seen them.
     selected : sequence of str
         Names of the features that a selection kept.
     facts : mapping of str to str
@@ -126,6 +128,7 @@ class Results:
     random_curve: Curve | None = None
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)
     explained: Sequence[ExplainedRow] = ()
+    explained_on: str = ""
     selected: Sequence[str] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
