@@ -1,5 +1,8 @@
+#include <string>
+
 #include "check.hpp"
 #include "ramify/arff.hpp"
+#include "ramify/random.hpp"
 
 using namespace ramify;
 
@@ -80,6 +83,40 @@ void numbers() {
   CHECK(number("1e309") == -12345 && number("1e99999999999999999999") == -12345);
 }
 
+/// Whatever the bytes, the result is consistent and spans lie within the text (sanitizers watch the rest).
+void mutants() {
+  const std::string good = "1.5,1,maybe,'a \\' b'\n{0 3,2 yes, 3 'x'}, {2}\n% c\n-2e-5,?,'no',t,{1}\r\n{}\n0,0,no,?\n";
+  const std::string pieces = ",{}'\"\\?%\n\r\t 01e-.+x";
+  for (std::uint64_t k = 0; k < 20000; ++k) {
+    Random random(1, k);
+    std::string text = good;
+    for (std::uint64_t change = 0; change < 1 + random.below(4); ++change) {
+      const std::size_t at = random.below(text.size());
+      if (random.below(2) == 0) {
+        text[at] = pieces[random.below(pieces.size())];
+      } else if (random.below(2) == 0) {
+        text.insert(at, 1, pieces[random.below(pieces.size())]);
+      } else {
+        text.resize(at + 1);
+      }
+    }
+    for (std::int64_t base = -1; base <= 1; ++base) {
+      const ArffRows rows = read(text, base);
+      const auto size = static_cast<std::int64_t>(text.size());
+      bool sound = rows.indptr.back() <= static_cast<std::int64_t>(rows.indices.size());
+      sound = sound && rows.indices.size() == rows.values.size();
+      sound = sound && (base < 0 || rows.lines.size() + 1 == rows.indptr.size());
+      sound = sound && rows.fault_start >= 0 && rows.fault_start <= rows.fault_end && rows.fault_end <= size;
+      for (std::size_t t = 0; t < rows.text_starts.size(); ++t) {
+        sound = sound && rows.text_starts[t] >= -2 && rows.text_starts[t] <= size && rows.text_ends[t] <= size;
+      }
+      for (std::int32_t index : rows.indices) sound = sound && index >= 0 && index < 4;
+      if (!sound) CHECK(sound);
+    }
+  }
+  CHECK(true);
+}
+
 }  // namespace
 
 int main() {
@@ -87,5 +124,6 @@ int main() {
   sparse_rows();
   faults();
   numbers();
+  mutants();
   return check::finish();
 }

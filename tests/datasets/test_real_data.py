@@ -326,7 +326,9 @@ def test_ontology_of_2014(ontology_2014):
     assert len(read_obo(ontology_2014)) == sum(not term.is_obsolete for term in terms.values())
 
 
-@pytest.mark.parametrize("name", WAN)
+@pytest.mark.parametrize(
+    "name", [name if name in {"CE-CC", "DM-MF"} else pytest.param(name, marks=pytest.mark.slow) for name in WAN]
+)
 def test_transposed_ageing_genes(data_folder, ontology_2014, name):
     n_rows, n_features, n_edges, n_positive = WAN[name]
     data = read_csv(found(data_folder / "hierfeat/wan_freitas_2014", f"{name}.txt*"), kind="classes", transposed=True)
@@ -386,3 +388,50 @@ def test_every_small_clus_file_is_read(data_folder):
                 assert read_arff(file).n_samples > 0
     with pytest.raises(ValueError, match="line 16, column 11: the class 'y3_x1XORx2' is missing"):
         read_arff(data_folder / "clus_expected/docs_examples/example_ssl.arff")
+
+
+# what the list of pitfalls says: labels without a positive example in train, labels that only test has
+@pytest.mark.parametrize(
+    ("names", "n_without", "n_only_in_test"),
+    [
+        (("fun/cellcycle_FUN.train.arff.gz", "fun/cellcycle_FUN.test.arff.gz"), 45, 35),
+        (("fun/pheno_FUN.train.arff", "fun/pheno_FUN.test.arff"), 70, None),
+        (("others/Diatoms_train.arff.gz", "others/Diatoms_test.arff.gz"), None, 21),
+        (("others/Enron_corr_trainvalid.arff.gz", "others/Enron_corr_test.arff.gz"), None, 2),
+    ],
+    ids=["cellcycle", "pheno", "Diatoms", "Enron"],
+)
+def test_labels_without_examples(data_folder, names, n_without, n_only_in_test):
+    facts = describe(read_arff([data_folder / "hmc" / name for name in names]))
+    if n_without is not None:
+        assert facts["without_positive_in_train"] == n_without
+    if n_only_in_test is not None:
+        assert facts["only_outside_train"] == n_only_in_test
+
+
+@pytest.mark.parametrize(
+    ("name", "n_constant", "n_repeats"),
+    [("church", 4, 1403), ("pheno", None, 1077), ("seq", 39, None)],
+)
+def test_constant_features_and_repeated_rows(data_folder, name, n_constant, n_repeats):
+    files = found(data_folder / "hmc/fun", f"{name}_FUN.train.*", f"{name}_FUN.valid.*", f"{name}_FUN.test.*")
+    data = read_arff(files)
+    if n_constant is not None:
+        assert describe(data)["constant"] == n_constant
+    if n_repeats is not None:
+        assert data.n_samples - len({row.tobytes() for row in data.X}) == n_repeats
+
+
+def test_features_with_one_name_are_told_apart(data_folder):
+    data = read_arff(data_folder / "hmc/fun/expr_FUN.train.arff.gz")
+    assert data.feature_names[255] == data.feature_names[256] == "gasch1_Heat_Shock_000_minutes__hs_2"
+    one, two = data.X[:, 255], data.X[:, 256]
+    assert ((one != two) & ~(np.isnan(one) & np.isnan(two))).sum() == 1590
+    assert round(100 * np.isnan(data.X).mean(axis=1).max(), 1) == 99.6
+
+
+def test_hierarchical_feature_of_clus(data_folder):
+    data = read_arff(data_folder / "clus_expected/ranking/testTreeHMLC.arff", target="tar2", ignore=["tar1", "tar3"])
+    assert (data.n_samples, len(data.hierarchy)) == (7, 16)
+    assert data.n_features == 1 + 16 + 1
+    np.testing.assert_array_equal(np.asarray(data.X)[:, 1:17], data.y.toarray())

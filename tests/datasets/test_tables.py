@@ -103,6 +103,22 @@ def test_parquet_says_the_same_as_csv(tmp_path, films):
         assert one.label_names == two.label_names
 
 
+def test_parquet_bombs_are_refused_and_compressed_files_read(tmp_path):
+    import gzip
+
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": np.zeros(20_000_000, dtype=np.int8)}), file)
+    with pytest.raises(FileError, match="looks like a bomb"):
+        read_parquet(file)
+    pq.write_table(pa.table({"a": [1, 2], "t": ["x", "y"]}), file)
+    packed = tmp_path / "t.parquet.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert read(packed).X.tolist() == [[1], [2]]
+
+
 def test_parquet_refuses_what_it_would_change(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq

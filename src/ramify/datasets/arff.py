@@ -1,4 +1,8 @@
-"""Reader of ARFF files: Weka's, Mulan's, MEKA's and those of CLUS with hierarchical attributes."""
+"""Reader of ARFF files: Weka's, Mulan's, MEKA's and those of CLUS with hierarchical attributes.
+
+It is our own because liac-arff needs exponential time for some headers, and scipy's reader has neither sparse rows nor
+hierarchical attributes and drops surplus cells.
+"""
 
 from __future__ import annotations
 

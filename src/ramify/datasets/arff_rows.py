@@ -172,7 +172,7 @@ class _Builder:
         self.lines.append(found["lines"] + self.next_line)
         weights = found["weights"]
         self.weights.append(weights if len(weights) else np.full(n_rows, np.nan))
-        self.has_sparse_rows |= found["largest_index"] >= 0 or block.lstrip()[:1] == b"{"
+        self.has_sparse_rows |= found["largest_index"] >= 0
         self._add_texts(block, found)
         self.next_line += found["n_lines"]
 

@@ -24,7 +24,7 @@ from ramify.datasets.delimited import (
     table_of_rows,
     without_trailing_cell,
 )
-from ramify.datasets.files import FileError, PathLike, file_paths, sha256_of, shown
+from ramify.datasets.files import FileError, PathLike, file_paths, read_bytes, sha256_of, shown
 from ramify.datasets.orders import OrderError, labels_of_order, ranks_of_order
 from ramify.datasets.rankings import natural_key
 from ramify.hierarchy import Hierarchy
@@ -193,7 +193,14 @@ def _parquet_table(paths: list[Path]) -> Table:
     tables = []
     for path in paths:
         try:
-            tables.append(pq.ParquetFile(path, memory_map=False).read())
+            with path.open("rb") as file:
+                is_plain = file.read(4) == b"PAR1"
+            content = pq.ParquetFile(path if is_plain else pa.BufferReader(read_bytes(path)))
+            _check_size(path, content.metadata)
+            tables.append(content.read())
+            tables[-1].validate(full=True)
+        except FileError:
+            raise
         except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
             raise FileError(
                 path, f"this is no readable Parquet file ({shown(str(error))})", advice="Write it again."
@@ -212,6 +219,17 @@ def _parquet_table(paths: list[Path]) -> Table:
             raise FileError(paths[-1], f"column {shown(name)} is text in one file and numbers in another", advice="")
     sizes = [part.num_rows for part in tables]
     return Table(names, columns, paths, np.repeat(np.arange(len(paths)), sizes), None)
+
+
+def _check_size(path: Path, metadata: Any) -> None:
+    """Refuse a small file that claims a huge table."""
+    claimed = 8 * metadata.num_rows * metadata.num_columns
+    if claimed > 64 << 20 and claimed > 1000 * path.stat().st_size:
+        raise FileError(
+            path,
+            f"{path.stat().st_size} bytes claim a table of {claimed >> 20} MiB, which looks like a bomb",
+            advice="If you trust the file, write it again without run-length encoding.",
+        )
 
 
 def _arrow_cells(path: Path, name: str, column: Any) -> Any:
