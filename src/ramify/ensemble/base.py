@@ -28,6 +28,7 @@ class BaseForest(BaseEstimator):
     trees_: _core.Forest
     n_features_in_: int
     label_names_: tuple[str, ...]
+    target_kind_: str
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -155,7 +156,10 @@ class BaseForest(BaseEstimator):
         _require(
             type(self.n_features_in_) is int and self.n_features_in_ == trees.n_features, "n_features_in_ is wrong"
         )
-        _require(_are_texts(self.label_names_, trees.n_outputs), "label_names_ must name each output")
+        _require(_are_texts(self.label_names_), "label_names_ must be names")
+        n_names = len(self.label_names_)
+        n_outputs = n_names * (n_names - 1) // 2 if self.target_kind_ == "rankings" else n_names
+        _require(n_outputs == trees.n_outputs, "label_names_ must name each output")
         _require(
             isinstance(self.categories_, list) and len(self.categories_) == trees.n_features, "categories_ is wrong"
         )
@@ -236,8 +240,8 @@ def _require(right: bool, fault: str) -> None:
         raise ValueError(f"{fault}.")
 
 
-def _are_texts(names: Any, count: int) -> bool:
-    return isinstance(names, tuple) and len(names) == count and all(isinstance(name, str) for name in names)
+def _are_texts(names: Any) -> bool:
+    return isinstance(names, tuple) and all(isinstance(name, str) for name in names)
 
 
 def _feature_count(estimator: Any, n_features: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,17 +68,17 @@ def export_tree(
 
 @dataclass(frozen=True)
 class _Tree:
-    """One tree's arrays with the names that its numbers stand for."""
+    """One tree in plain lists, with the names that its numbers stand for."""
 
-    feature: np.ndarray
-    threshold: np.ndarray
-    child: np.ndarray
-    subset: np.ndarray
-    missing_left: np.ndarray
-    weight: np.ndarray
-    decrease: np.ndarray
+    feature: list[int]
+    threshold: list[float]
+    child: list[int]
+    subset: list[int]
+    missing_left: list[int]
+    weight: list[float]
+    decrease: list[float]
     subsets: list[np.ndarray]
-    leaves: list[dict[str, float]]
+    leaf: Callable[[int, float], dict[str, float]]
     feature_names: tuple[str, ...]
     categories: list[Any]
     ranks_labels: bool
@@ -88,29 +88,27 @@ class _Tree:
         arrays = forest.trees_.first(index + 1).arrays()
         nodes = slice(*arrays["tree_nodes"][index : index + 2].tolist())
         columns = {
-            name: arrays[name][nodes]
+            name: arrays[name][nodes].tolist()
             for name in ("feature", "threshold", "child", "subset", "missing_left", "weight", "decrease")
         }
-        leaf_weight = columns["weight"][columns["feature"] < 0]
-        leaf_order = columns["child"][columns["feature"] < 0]
-        weight_of_leaf = np.empty(len(leaf_weight))
-        weight_of_leaf[leaf_order] = leaf_weight
         return cls(
             **columns,
             subsets=_subsets(arrays, index),
-            leaves=_leaves(forest, arrays, index, weight_of_leaf),
+            leaf=_leaf_reader(forest, arrays, index),
             feature_names=feature_names(forest),
             categories=list(forest.categories_),
             ranks_labels=forest.target_kind_ == "rankings",
         )
 
+    def prediction(self, node: int) -> dict[str, float]:
+        """What a leaf predicts, by name."""
+        return self.leaf(self.child[node], self.weight[node])
+
     def left_categories(self, node: int) -> list[str]:
         """Nominal values that go left."""
         values = self.categories[self.feature[node]]
-        words = self.subsets[self.subset[node]]
-        return [
-            str(value) for code, value in enumerate(values) if words[code // 64] >> np.uint64(code % 64) & np.uint64(1)
-        ]
+        words = self.subsets[self.subset[node]].tolist()
+        return [str(value) for code, value in enumerate(values) if words[code // 64] >> code % 64 & 1]
 
     def test(self, node: int) -> str:
         """The node's question in words; the left child answers it with yes."""
@@ -122,11 +120,10 @@ class _Tree:
         return f"{name} in {{{shown}{', ...' if len(left) > _SHOWN_CATEGORIES else ''}}}"
 
     def outcome(self, node: int) -> str:
-        """What the leaf predicts: the order of the labels, or the most probable ones first."""
-        leaf = self.leaves[self.child[node]]
+        """What a leaf predicts in words: the order of the labels, or the most probable ones first."""
         if self.ranks_labels:
-            return order_text(leaf)
-        best = sorted(leaf.items(), key=lambda item: -item[1])
+            return order_text(self.prediction(node))
+        best = sorted(self.prediction(node).items(), key=lambda item: -item[1])
         shown = ", ".join(f"{name} {value:.4g}" for name, value in best[:_SHOWN_LABELS])
         return f"{shown}{', ...' if len(best) > _SHOWN_LABELS else ''}" or "no label"
 
@@ -137,24 +134,28 @@ def _subsets(arrays: dict[str, np.ndarray], index: int) -> list[np.ndarray]:
     return [arrays["subset_words"][a:b] for a, b in itertools.pairwise(offsets)]
 
 
-def _leaves(forest: Any, arrays: dict[str, np.ndarray], index: int, weight: np.ndarray) -> list[dict[str, float]]:
-    first, last = arrays["tree_leaves"][index : index + 2].tolist()
-    names = forest.label_names_
-    if forest.target_kind_ == "rankings":
-        return [dict(zip(names, ranks, strict=True)) for ranks in forest.leaf_rankings(index).tolist()]
+def _leaf_reader(forest: Any, arrays: dict[str, np.ndarray], index: int) -> Callable[[int, float], dict[str, float]]:
+    """A function that gives the prediction of a leaf, by its number in the tree and its weight."""
+    names, first = forest.label_names_, int(arrays["tree_leaves"][index])
     if forest.trees_.outcome == "numbers":
-        values = arrays["leaf_values"][first:last]
-        if hasattr(forest, "scale_"):
-            values = values * forest.scale_ + forest.prior_
-        return [dict(zip(names, row, strict=True)) for row in values.tolist()]
+        if forest.target_kind_ == "rankings":
+            values = forest.leaf_rankings(index).tolist()
+        else:
+            values = (arrays["leaf_values"][first:] * forest.scale_ + forest.prior_).tolist()
+        return lambda leaf, _: dict(zip(names, values[leaf], strict=True))
     ends, partial = arrays["leaf_offsets"].tolist(), arrays["leaf_partial"].tolist()
-    leaves = []
-    for leaf in range(first, last):
-        labels = arrays["leaf_labels"][ends[leaf] : ends[leaf + 1]].tolist()
-        counts = (arrays["leaf_counts"][partial[leaf] : partial[leaf + 1]] / weight[leaf - first]).tolist()
-        shares = [1.0] * (len(labels) - len(counts)) + counts
-        leaves.append({names[label]: share for label, share in zip(labels, shares, strict=True)})
-    return leaves
+    labels, counts = arrays["leaf_labels"].tolist(), arrays["leaf_counts"].tolist()
+
+    def shares(leaf: int, weight: float) -> dict[str, float]:
+        at = first + leaf
+        some = counts[partial[at] : partial[at + 1]]
+        certain = ends[at + 1] - len(some)
+        found = {names[label]: 1.0 for label in labels[ends[at] : certain]}
+        for label, count in zip(labels[certain : ends[at + 1]], some, strict=True):
+            found[names[label]] = count / weight
+        return found
+
+    return shares
 
 
 def _walk(tree: _Tree, max_depth: int | None) -> Iterator[tuple[int, int, str]]:
@@ -164,7 +165,7 @@ def _walk(tree: _Tree, max_depth: int | None) -> Iterator[tuple[int, int, str]]:
         node, depth, answer = stack.pop()
         yield node, depth, answer
         if tree.feature[node] >= 0 and (max_depth is None or depth < max_depth):
-            left = int(tree.child[node])
+            left = tree.child[node]
             stack += [(left + 1, depth + 1, "no"), (left, depth + 1, "yes")]
 
 
@@ -186,7 +187,7 @@ def _dot_lines(tree: _Tree, max_depth: int | None) -> Iterator[str]:
         content = tree.outcome(node) if is_leaf else tree.test(node)
         yield f'  n{node} [label="{_quoted(content)}\\n{tree.weight[node]:.6g}"{", style=filled" if is_leaf else ""}];'
         if not is_leaf and (max_depth is None or depth < max_depth):
-            left = int(tree.child[node])
+            left = tree.child[node]
             yield f'  n{node} -> n{left} [label="yes"];'
             yield f'  n{node} -> n{left + 1} [label="no"];'
     yield "}"
@@ -200,17 +201,17 @@ def _quoted(text: str) -> str:
 def _flat(tree: _Tree, max_depth: int | None) -> dict[str, Any]:
     nodes = []
     for node, depth, _ in _walk(tree, max_depth):
-        entry: dict[str, Any] = {"id": node, "depth": depth, "weight": float(tree.weight[node])}
+        entry: dict[str, Any] = {"id": node, "depth": depth, "weight": tree.weight[node]}
         if tree.feature[node] < 0:
-            entry["prediction"] = tree.leaves[tree.child[node]]
+            entry["prediction"] = tree.prediction(node)
         else:
-            entry["feature"] = int(tree.feature[node])
+            entry["feature"] = tree.feature[node]
             if tree.subset[node] < 0:
-                entry["threshold"] = float(tree.threshold[node])
+                entry["threshold"] = tree.threshold[node]
             else:
                 entry["left_values"] = tree.left_categories(node)
             entry["missing"] = "left" if tree.missing_left[node] else "right"
-            entry["decrease"] = float(tree.decrease[node])
-            entry["left"], entry["right"] = int(tree.child[node]), int(tree.child[node]) + 1
+            entry["decrease"] = tree.decrease[node]
+            entry["left"], entry["right"] = tree.child[node], tree.child[node] + 1
         nodes.append(entry)
     return {"features": list(tree.feature_names), "nodes": nodes}
