@@ -1,0 +1,194 @@
+"""The engine's trees equal trees grown slowly from the definitions."""
+
+import numpy as np
+import pytest
+from tests.ensemble.reference_tree import Problem, ReferenceTree
+from scipy import sparse
+
+from ramify import _core
+
+
+def grow(problem, n_trees, seed, *, table=None, n_threads=1):
+    if table is None:
+        table = _core.code_dense(problem.X, n_categories=problem.n_categories, max_bins=0, n_threads=1)
+    parameters = {
+        "rows": None,
+        "sample_weight": problem.sample_weight,
+        "seed": seed,
+        "first_tree": 0,
+        "n_trees": n_trees,
+        "max_features": problem.max_features,
+        "bootstrap": problem.bootstrap,
+        "random_splits": problem.random_splits,
+        "max_depth": problem.max_depth,
+        "min_samples_split": problem.min_samples_split,
+        "min_samples_leaf": problem.min_samples_leaf,
+        "min_impurity_decrease": problem.min_impurity_decrease,
+        "n_threads": n_threads,
+        "progress": None,
+    }
+    if problem.numbers:
+        return _core.grow_numbers(table, problem.Y, problem.output_weights, **parameters)
+    labels = sparse.csr_array(problem.Y)
+    return _core.grow_labels(
+        table, labels.indptr.astype(np.int64), labels.indices.astype(np.int32), problem.output_weights, **parameters
+    )
+
+
+def leaf_means(arrays, n_outputs, numbers):
+    if numbers:
+        return arrays["leaf_values"]
+    weight = np.empty(len(arrays["leaf_offsets"]) - 1)
+    leaves = arrays["feature"] < 0
+    weight[arrays["child"][leaves]] = arrays["weight"][leaves]
+    means = np.zeros((len(weight), n_outputs))
+    for leaf, total in enumerate(weight):
+        labels = arrays["leaf_labels"][slice(*arrays["leaf_offsets"][leaf : leaf + 2])]
+        counts = arrays["leaf_counts"][slice(*arrays["leaf_partial"][leaf : leaf + 2])]
+        certain = len(labels) - len(counts)
+        means[leaf, labels[:certain]] = 1.0
+        means[leaf, labels[certain:]] = counts / total
+    return means
+
+
+def left_categories(arrays, node):
+    subset = arrays["subset"][node]
+    if subset < 0:
+        return None
+    words = arrays["subset_words"][slice(*arrays["subset_offsets"][subset : subset + 2])]
+    bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+    return frozenset(np.flatnonzero(bits).tolist())
+
+
+def assert_equals_reference(problem, *, table=None, n_trees=3, seed=7):
+    arrays = grow(problem, n_trees, seed, table=table).arrays()
+    for tree in range(n_trees):
+        first, last = arrays["tree_nodes"][tree : tree + 2]
+        expected = ReferenceTree(problem, seed, tree).nodes
+        assert arrays["feature"][first:last].tolist() == expected.feature
+        assert arrays["child"][first:last].tolist() == expected.child
+        np.testing.assert_array_equal(arrays["threshold"][first:last], expected.threshold)
+        inner = arrays["feature"][first:last] >= 0
+        np.testing.assert_array_equal(arrays["missing_left"][first:last][inner], np.array(expected.missing_left)[inner])
+        np.testing.assert_allclose(arrays["weight"][first:last], expected.weight, rtol=1e-12)
+        np.testing.assert_allclose(arrays["decrease"][first:last], expected.decrease, rtol=1e-9, atol=1e-9)
+        if tree == 0:
+            for node in range(last):
+                assert left_categories(arrays, node) == expected.left_categories[node]
+            first_tree = grow(problem, 1, seed, table=table).arrays()
+            means = leaf_means(first_tree, problem.Y.shape[1], problem.numbers)
+            np.testing.assert_allclose(means, expected.values, rtol=1e-12, atol=1e-15)
+
+
+def make_problem(kind, features, seed, n=70, n_features=6, **parameters):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features)).round(1)
+    n_categories = np.zeros(n_features, np.int32)
+    if "nominal" in features:
+        for column, k in ((0, 2), (2, 5), (3, 9)):
+            X[:, column] = rng.integers(0, k, n)
+            n_categories[column] = k + 1
+    if "sparse" in features:
+        X[rng.random(X.shape) < 0.85] = 0
+    if "missing" in features:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    score = np.nan_to_num(X[:, :1]) + np.nan_to_num(X[:, 2:3]) + rng.normal(size=(n, 5))
+    if kind == "classes":
+        Y = np.eye(3)[np.digitize(score[:, 0], [-0.5, 0.8])]
+    elif kind == "numbers":
+        Y = np.ascontiguousarray(score[:, :2])
+    elif kind == "number":
+        Y = np.ascontiguousarray(score[:, :1])
+    else:
+        Y = (score > 0.3).astype(float)
+        Y[:, 1] *= Y[:, 0]  # a child of label 0
+        Y[:, 4] = 1.0
+    weights = rng.choice([0.5, 1.0, 0.75, 0.0], Y.shape[1]) if kind == "hierarchy" else np.ones(Y.shape[1])
+    weights[0] = 1.0
+    return Problem(X, Y, weights, n_categories, numbers=kind.startswith("number"), **parameters)
+
+
+KINDS = ("classes", "labels", "hierarchy", "number", "numbers")
+FEATURES = ("numeric", "nominal", "missing", "sparse", "nominal missing", "sparse missing", "nominal sparse missing")
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_best_splits_equal_the_reference(kind, features):
+    assert_equals_reference(make_problem(kind, features, 1, max_features=3))
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("kind", ["labels", "numbers"])
+def test_random_splits_equal_the_reference(kind, features):
+    problem = make_problem(kind, features, 2, max_features=2, random_splits=True, bootstrap=False)
+    assert_equals_reference(problem, n_trees=2)
+
+
+@pytest.mark.parametrize("features", ["numeric", "nominal missing", "sparse missing"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_weighted_rows_equal_the_reference(kind, features):
+    problem = make_problem(kind, features, 3, max_features=3)
+    problem.sample_weight = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], len(problem.X))
+    assert_equals_reference(problem, n_trees=2)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"max_depth": 3},
+        {"min_samples_leaf": 6},
+        {"min_samples_split": 15},
+        {"min_impurity_decrease": 0.02},
+        {"max_features": 6, "bootstrap": False},
+    ],
+)
+@pytest.mark.parametrize("features", ["missing", "nominal sparse missing"])
+def test_limits_of_growth_equal_the_reference(features, parameters):
+    for kind in ("labels", "number"):
+        problem = make_problem(kind, features, 4, **{"max_features": 3, **parameters})
+        assert_equals_reference(problem, n_trees=2)
+
+
+@pytest.mark.parametrize("features", ["sparse", "sparse missing", "nominal sparse missing"])
+def test_compressed_columns_give_the_same_trees_as_dense_ones(features):
+    problem = make_problem("labels", features, 5, n=200, n_features=90, max_features=9)
+    columns = sparse.csc_array(problem.X)
+    table = _core.code_sparse(
+        columns.data,
+        columns.indices,
+        columns.indptr,
+        n_rows=200,
+        n_categories=problem.n_categories,
+        max_bins=0,
+        n_threads=1,
+    )
+    dense, compressed = grow(problem, 5, 0).arrays(), grow(problem, 5, 0, table=table).arrays()
+    for name, array in dense.items():
+        np.testing.assert_array_equal(compressed[name], array, err_msg=name)
+
+
+def test_no_feature_offers_more_than_the_one_chosen():
+    """With all features drawn, also where small nodes look for features by the entries of their rows."""
+    problem = make_problem("labels", "sparse missing", 6, n=120, n_features=100, max_features=100, bootstrap=False)
+    arrays = grow(problem, 1, 0).arrays()
+    reference = ReferenceTree.__new__(ReferenceTree)
+    reference.p, reference.m = problem, np.ones(120)
+    reference.draws = np.ones(120, np.int64)
+    rows_of = {0: np.arange(120)}
+    for node, feature in enumerate(arrays["feature"]):
+        rows = rows_of.pop(node)
+        if feature < 0:
+            assert reference.pure(rows)
+            continue
+        best = -np.inf
+        for candidate in range(100):
+            values = problem.X[rows, candidate]
+            seen = np.unique(values[~np.isnan(values)])
+            if len(seen) > 1 or (len(seen) == 1 and np.isnan(values).any()):
+                found = reference.best_of(reference.cuts(rows, candidate, values, seen))
+                best = max(best, found.score)
+        np.testing.assert_allclose(arrays["decrease"][node], best - reference.square(rows), rtol=1e-9, atol=1e-9)
+        values = problem.X[rows, feature]
+        left = np.where(np.isnan(values), arrays["missing_left"][node] == 1, values <= arrays["threshold"][node])
+        rows_of[arrays["child"][node]], rows_of[arrays["child"][node] + 1] = rows[left], rows[~left]
