@@ -1,0 +1,286 @@
+"""Prioritizing positive feature values (da Silva, Plastino, Freitas, 2020): Tables 2 to 10, Figure 4 and Table B.1.
+
+Design (section 5.2): ten-fold cross-validation; naive Bayes and 1-NN over the features that each method selects; AUCPR,
+AUROC and the geometric mean of sensitivity and specificity; Friedman's test, then Holm's of RPV against each other.
+"""
+
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from ramify.compare import average_ranks, friedman, holm
+from ramify.datasets import Dataset, read_arff, read_edges
+from ramify.metrics import geometric_mean
+from ramify.selection import (
+    LazyNeighbors,
+    column_hierarchy,
+    cross_validated_selection,
+    presence,
+    selecting_classifier,
+)
+from ramify.study import Study, available, data_folder
+
+GENES = [f"{organism}-{ontology}" for organism in ("CE", "DM", "MM", "SC") for ontology in ("BP", "CC", "MF")]
+GENERAL = {"Tweets T": "LDSportsTweetst", "Tweets C": "LDSportsTweetsc", "NY Daily": "LDNYDailyheadings"}
+GENERAL |= {"Stb.upon": "LDStumbleupon", "Cities": "LDCities"}
+FILES = {
+    **{
+        name: [f"hierfeat/rpv_go/{name}-threshold-3.arff", f"hierfeat/go_edges_derived/{name}.edges.csv"]
+        for name in GENES
+    },
+    **{
+        name: [f"hierfeat/rpv_general/{file}.arff", f"hierfeat/rpv_general/{file}.csv"]
+        for name, file in GENERAL.items()
+    },
+}
+QUICK = ("CE-CC", "DM-CC", "MM-MF", "Cities")
+
+BASELINES = ("none", "negative", "positive", "rpv-ig", "rpv-r", "rpv")
+TRADITIONAL = ("cfs", "relieff", "rpv")
+HIERARCHICAL = ("gtd", "tsel", "shsel", "hip", "mr", "rpv")
+METHODS = (*BASELINES, "cfs", "relieff", "gtd", "tsel", "shsel", "hip", "mr", "hip-mr")
+CLASSIFIERS = {"bayes": "naive Bayes", "neighbors": "1-NN"}
+MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM"}
+# AUCPR agrees with the printed values as the mean over folds, AUROC and GM with all predictions pooled.
+PRINTED_AS = {"auprc": "auprc_folds", "auroc": "auroc", "gm": "gm"}
+OTHERS = ("3-NN", "5-NN", "7-NN", "C4.5", "SVM", "RF")
+
+
+def study(data: str | Path | None = None, folder: str | Path = "results/rpv_selection", quick: bool = False) -> Study:
+    found, missing = available(data_folder(data), FILES)
+    chosen = {name: files for name, files in found.items() if not quick or name in QUICK}
+    return Study(
+        {name: partial(load, name, tuple(map(str, files))) for name, files in chosen.items()},
+        {
+            **{
+                f"{classifier}: {method}": partial(selected, method=method, classifier=classifier)
+                for method in METHODS
+                for classifier in CLASSIFIERS
+            },
+            **{f"other: {name}": partial(without_selection, name=name) for name in OTHERS},
+        },
+        splits=WholeData(1 if quick else 3),
+        folder=folder,
+        missing=missing,
+    )
+
+
+class WholeData:
+    """One cell is a whole ten-fold cross-validation, as its predictions are pooled; repeats take other folds."""
+
+    def __init__(self, n_repeats: int) -> None:
+        self.n_repeats = n_repeats
+
+    def get_n_splits(self) -> int:
+        """Number of repeats."""
+        return self.n_repeats
+
+    def split(self, X: np.ndarray, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:  # noqa: ARG002
+        """All rows, for the method to cut into folds."""
+        everything = np.arange(len(X))
+        return ((everything, everything) for _ in range(self.n_repeats))
+
+    def __repr__(self) -> str:
+        return f"WholeData({self.n_repeats})"
+
+
+def load(name: str, files: tuple[str, ...]) -> Dataset:
+    """Binary features in the order of their is_a hierarchy; the positive class is the last."""
+    data = read_arff(files[0])
+    edges = read_edges(files[1], names=data.feature_names)
+    y = 1 - data.y if name == "Tweets T" else data.y  # the paper's positive class is the file's label 0
+    return Dataset(
+        presence(data),
+        y=np.asarray(y),
+        target="classes",
+        feature_names=data.feature_names,
+        feature_hierarchy=column_hierarchy(edges, data.feature_names),
+        sha256=data.sha256,
+    )
+
+
+def selected(data: Dataset, _: Dataset, seed: int, *, method: str, classifier: str) -> dict[str, float]:
+    """Ten-fold cross-validation of a classifier over the features that a method selects."""
+    name, _, relevance = method.partition("-") if method.startswith("rpv") else (method, "", "")
+    model = selecting_classifier(name, data.feature_hierarchy, relevance=relevance or None, classifier=classifier)
+    return measured(model, data, seed)
+
+
+def without_selection(data: Dataset, _: Dataset, seed: int, *, name: str) -> dict[str, float]:
+    """Ten-fold cross-validation of another classifier over all features (Table B.1)."""
+    models: dict[str, BaseEstimator] = {
+        **{f"{k}-NN": LazyNeighbors(n_neighbors=k) for k in (3, 5, 7)},
+        "C4.5": DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, ccp_alpha=0.005, random_state=seed),
+        "RF": RandomForestClassifier(100, random_state=seed),
+        "SVM": GridSearchCV(
+            SVC(),
+            {"C": [2.0**p for p in range(-5, 16, 4)], "gamma": [2.0**p for p in range(-15, 4, 4)]},
+            cv=3,
+        ),
+    }
+    folds = StratifiedKFold(10, shuffle=True, random_state=seed % 2**31)
+    predicted = cross_val_predict(models[name], data.X.astype(float), data.y, cv=folds)
+    members, chosen = (np.eye(data.y.max() + 1)[codes] for codes in (data.y, predicted))
+    if members.shape[1] == 2:
+        return {"gm": float(geometric_mean(members[:, 1], chosen[:, 1]))}
+    return {"gm": float(geometric_mean(members, chosen, average="weighted"))}
+
+
+def measured(model: BaseEstimator, data: Dataset, seed: int) -> dict[str, float]:
+    with warnings.catch_warnings():
+        # Tweets T breaks its hierarchy in 15 cells, and ReliefF may select nothing in a fold; both are as published.
+        warnings.filterwarnings("ignore", message=".*break the feature hierarchy.*")
+        warnings.filterwarnings("ignore", message="No features were selected")
+        result = cross_validated_selection(model, data.X, data.y, random_state=seed % 2**31)
+    return {**result.measures(), "fit_seconds": result.fit_seconds, "predict_seconds": result.predict_seconds}
+
+
+def printed() -> pd.DataFrame:
+    """What the paper prints, in percent: rows (measure, classifier, data set), columns methods."""
+    table = pd.read_csv(Path(__file__).with_name("rpv_selection_printed.csv"), keep_default_na=True)
+    table["classifier"] = table["classifier"].fillna("")
+    return table.set_index(["measure", "classifier", "dataset"]).sort_index()
+
+
+def findings(study: Study) -> str:
+    """What was found beside what the paper printed."""
+    return "\n".join(
+        [
+            *accuracy_tables(study),
+            *differences(study),
+            *tests(study),
+            *shares(study),
+            *times(study),
+            *other_classifiers(study),
+        ]
+    )
+
+
+def of(study: Study, measure: str, classifier: str, methods: tuple[str, ...]) -> pd.DataFrame:
+    """Our table of one measure in percent."""
+    table = 100 * study.table(measure)
+    wanted = {f"{classifier}: {method}": method for method in methods}
+    return table[[name for name in wanted if name in table.columns]].rename(columns=wanted)
+
+
+def accuracy_tables(study: Study) -> list[str]:
+    paper = printed()
+    lines = []
+    for measure, title in MEASURES.items():
+        for classifier, called in CLASSIFIERS.items():
+            folds = of(study, f"{measure}_folds", classifier, METHODS)
+            pooled = of(study, measure, classifier, METHODS)
+            title_line = f"\n### {title}, {called}: pooled / mean over folds [paper]\n"
+            lines += [title_line, header(["data set", *folds.columns])]
+            for name in folds.index:
+                key = (measure, classifier, name)
+                cells = [
+                    f"{pooled.loc[name, m]:.1f} / {folds.loc[name, m]:.1f} {shown(paper, key, m)}"
+                    for m in folds.columns
+                ]
+                lines.append(row([name, *cells]))
+    return lines
+
+
+def differences(study: Study) -> list[str]:
+    """Mean absolute difference from the printed values, pooled and as means over folds."""
+    paper = printed()
+    lines = ["\n### Mean difference from the paper, ours minus printed (mean absolute), in points\n"]
+    lines.append(header(["measure", "classifier", "evaluation", *METHODS[:-1]]))
+    for measure, title in MEASURES.items():
+        for classifier, called in CLASSIFIERS.items():
+            for ending, evaluation in (("_folds", "mean over folds"), ("", "pooled")):
+                ours = of(study, measure + ending, classifier, METHODS[:-1])
+                theirs = paper.loc[(measure, classifier)].reindex(index=ours.index, columns=ours.columns)
+                gap = ours - theirs
+                cells = [f"{gap[m].mean():+.1f} ({gap[m].abs().mean():.1f})" for m in gap.columns]
+                lines.append(row([title, called, evaluation, *cells]))
+    return lines
+
+
+def tests(study: Study) -> list[str]:
+    """Average ranks, Friedman and Holm (RPV against each other), as in Tables 2 to 9 and A.1."""
+    lines = ["\n### Average ranks, Friedman, and which methods RPV beats (Holm, one-sided, 5 %)\n"]
+    lines.append(header(["measure", "classifier", "average ranks", "Friedman", "RPV is better than"]))
+    for measure, title in MEASURES.items():
+        for classifier, called in CLASSIFIERS.items():
+            for methods in (BASELINES, TRADITIONAL, HIERARCHICAL):
+                table = of(study, PRINTED_AS[measure], classifier, methods).dropna()
+                ranks = average_ranks(table)
+                test = friedman(table)
+                versus = holm(table, control="rpv", alternative="less")
+                beaten = versus.loc[versus["significant"], "second"].tolist()
+                ranked = ", ".join(f"{name} {rank:.1f}" for name, rank in ranks.sort_values().items())
+                result = f"{test.statistic:.1f} (p = {test.p_value:.2g})"
+                lines.append(row([title, called, ranked, result, ", ".join(beaten) or "none"]))
+    return lines
+
+
+def shares(study: Study) -> list[str]:
+    paper = printed().loc[("share", "")]
+    ours = of(study, "share", "bayes", METHODS)
+    lines = ["\n### Selected features in percent [Table 10]\n", header(["data set", *ours.columns])]
+    for name in ours.index:
+        cells = [f"{ours.loc[name, m]:.1f} {bracket(paper, name, m)}" for m in ours.columns]
+        lines.append(row([name, *cells]))
+    theirs = paper.reindex(index=ours.index, columns=ours.columns)
+    means = [
+        f"{ours[m].mean():.1f}" + (f" [{theirs[m].mean():.1f}]" if theirs[m].notna().all() else "")
+        for m in ours.columns
+    ]
+    return [*lines, row(["mean of these sets", *means])]
+
+
+def times(study: Study) -> list[str]:
+    """Figure 4: mean over data sets of the ratio of a method's CPU time to RPV's."""
+    lines = ["\n### CPU time as a ratio to RPV's, mean over data sets (Figure 4)\n"]
+    lines.append(header(["", *of(study, "fit_seconds", "bayes", METHODS).columns]))
+    for classifier, called in CLASSIFIERS.items():
+        for measure, title in (("fit_seconds", "training"), ("predict_seconds", "testing")):
+            table = of(study, measure, classifier, METHODS)
+            ratio = table.div(table["rpv"], axis=0).mean()
+            lines.append(row([f"{title}, {called}", *(f"{value:.2f}" for value in ratio)]))
+    return lines
+
+
+def other_classifiers(study: Study) -> list[str]:
+    paper = printed()
+    table = 100 * study.table("gm")
+    columns = {"bayes: none": "none", "neighbors: none": "none", **{f"other: {name}": name for name in OTHERS}}
+    lines = ["\n### GM of other classifiers without selection [Table B.1]\n"]
+    lines.append(header(["data set", "naive Bayes", "1-NN", *OTHERS]))
+    for name in table.index:
+        cells = []
+        for column, method in columns.items():
+            key = ("gm", column.partition(":")[0], name)
+            cells.append(f"{table.loc[name, column]:.1f} {shown(paper, key, method)}")
+        lines.append(row([name, *cells]))
+    ranks = average_ranks(table[list(columns)].dropna())
+    return [*lines, row(["average rank", *(f"{ranks[column]:.1f}" for column in columns)])]
+
+
+def shown(paper: pd.DataFrame, key: tuple[str, str, str], method: str) -> str:
+    return bracket(paper.loc[key[:2]], key[2], method) if key in paper.index else "[-]"
+
+
+def bracket(paper: pd.DataFrame, name: str, method: str) -> str:
+    if method not in paper.columns or pd.isna(paper.loc[name, method]):
+        return "[-]"
+    return f"[{paper.loc[name, method]:.1f}]"
+
+
+def header(cells: list[str]) -> str:
+    return row(cells) + "\n" + row(["---"] * len(cells))
+
+
+def row(cells: list[str]) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
