@@ -12,6 +12,7 @@ from ramify.chains.orders import (
     canonical_strength,
     correlation_strength,
     importance_strength,
+    relief_strength,
     search_order,
 )
 from ramify.features import Features
@@ -137,7 +138,7 @@ def test_canonical_strength_survives_collinear_and_missing_features():
     assert strength[1] == 0
 
 
-@pytest.mark.parametrize("order", ["random", "correlation", "importance", "canonical", "search"])
+@pytest.mark.parametrize("order", ["random", "correlation", "importance", "relief", "oob", "canonical", "search"])
 def test_every_order_is_a_permutation(small, tree, order):
     chain = ClassifierChain(tree, order=order, random_state=0).fit(small.X, small.y)
     assert sorted(chain.order_) == [0, 1, 2, 3]
@@ -177,3 +178,10 @@ def test_beam_search_places_many_labels():
     tree = DecisionTreeClassifier(max_depth=2)
     chain = ClassifierChain(tree, order="search", cv=2, beam_width=2, random_state=0).fit(data.X, data.y)
     assert sorted(chain.order_) == list(range(8))
+
+
+def test_relief_strength_is_low_for_an_independent_label():
+    random = np.random.RandomState(7)
+    first = random.randint(0, 2, 200)
+    Y = np.column_stack([first, random.randint(0, 2, 200), first ^ (random.rand(200) < 0.1)]).astype(np.uint8)
+    assert relief_strength(Y, seed=0).argmin() == 1

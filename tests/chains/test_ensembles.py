@@ -162,3 +162,10 @@ def test_bad_parameters_are_refused_by_name(small, tree, bad, message):
 def test_a_base_that_is_no_classifier_is_refused(small):
     with pytest.raises(TypeError, match="'estimator' parameter of EnsembleOfChains must be a classifier"):
         EnsembleOfChains("forest").fit(small.X, small.y)
+
+
+def test_ranking_holds_the_feature_part_of_the_matrix(small, few_trees):
+    chains = LClassifierChains(few_trees, threshold=0.5, random_state=0).fit(small.X, small.y)
+    np.testing.assert_allclose(chains.ranking_.scores, chains.importances_[:, :8].mean(axis=0))
+    np.testing.assert_allclose(chains.ranking_.per_label.toarray(), chains.importances_[:, :8].T)
+    assert len(chains.scores_) == 8

@@ -1,4 +1,4 @@
-"""Chains over Ramify's forest: coded once, same trees as fitting from scratch, out-of-bag thresholds, saved and loaded."""
+"""Chains over Ramify's forest: same trees as fitting from scratch, out-of-bag thresholds, saved and loaded."""
 
 import numpy as np
 import pandas as pd

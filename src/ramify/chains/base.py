@@ -104,6 +104,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         self._sparse_sets = target.was_sparse
         self._label_dtype = target.dtype
         self.label_names_ = target.names
+        self.target_kind_ = "labels" if target.classes is None else "classes"
+        self.prior_ = _frequencies(labels, target)
         self.n_outputs_ = labels.shape[1]
         self._out_of_bag = None
         self._fit_labels(features, labels, seed)
@@ -215,3 +217,9 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             tags.input_tags.sparse = base.sparse
             tags.input_tags.allow_nan = base.allow_nan
         return tags
+
+
+def _frequencies(labels: NDArray[np.uint8], target: LabelSets) -> NDArray[np.float64]:
+    """Share of rows with each label or class: what a model without features predicts."""
+    share = labels.mean(axis=0)
+    return share if target.classes is None else class_probabilities(share[None], len(target.classes))[0]

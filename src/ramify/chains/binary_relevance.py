@@ -36,6 +36,8 @@ class BinaryRelevance(LabelSetClassifier):
         Threshold in use; None for "batch".
     label_names_ : tuple of str
         Names of the labels.
+    prior_ : ndarray of shape (n_labels,)
+        Share of rows with each label.
 
     References
     ----------

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
 from ramify.chains.chain import FittedChain, chain_probabilities, fit_chain
@@ -13,6 +14,7 @@ from ramify.chains.importance import importance_frame
 from ramify.chains.links import Learner, derived_seed, in_parallel, learner_over
 from ramify.features import Features, apply_features, feature_names
 from ramify.parameters import check_flag, check_integer, check_option, check_real
+from ramify.ranking import FeatureRanking
 
 _ORDER_SEED = 0x0D0E
 _ROWS_SEED = 0x7085
@@ -50,6 +52,8 @@ class EnsembleOfChains(LabelSetClassifier):
         Threshold in use; None for "batch".
     label_names_ : tuple of str
         Names of the labels.
+    prior_ : ndarray of shape (n_labels,)
+        Share of rows with each label.
 
     Notes
     -----
@@ -152,12 +156,16 @@ class LClassifierChains(LabelSetClassifier):
         row's label; 0 for the label itself.
     label_share_ : ndarray of shape (n_labels,)
         Share of the importance that comes from other labels, in the chain that ends in the label.
+    ranking_ : FeatureRanking
+        The features ranked by their mean importance over all labels; scores per label are rows of `importances_`.
     votes_ : ndarray of shape (n_new, n_labels)
         After `fit_and_predict`: scores of the new rows.
     threshold_ : float, ndarray or None
         Threshold in use; None for "batch".
     label_names_ : tuple of str
         Names of the labels.
+    prior_ : ndarray of shape (n_labels,)
+        Share of rows with each label.
 
     Notes
     -----
@@ -226,6 +234,24 @@ class LClassifierChains(LabelSetClassifier):
     def importance_frame(self) -> Any:
         """The importance matrix as a pandas frame: a row per label, a column per feature and per label."""
         return importance_frame(self.importances_, feature_names=feature_names(self), label_names=self.label_names_)
+
+    @property
+    def ranking_(self) -> FeatureRanking:
+        """The features, without the labels, ranked by their mean importance over all labels."""
+        check_is_fitted(self, "importances_")
+        per_label = self.importances_[:, : self.n_features_in_].T
+        return FeatureRanking(
+            feature_names(self),
+            per_label.mean(axis=1),
+            per_label=per_label,
+            label_names=self.label_names_[-self.n_outputs_ :],
+            origin={"method": "lcc", "parameters": {"keep_forests": self.keep_forests, "combine": self.combine}},
+        )
+
+    @property
+    def scores_(self) -> NDArray[np.float64]:
+        """Scores of `ranking_`, so that `SelectFromModel(importance_getter="scores_")` works."""
+        return self.ranking_.scores
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -35,7 +35,7 @@ class MLkNN(LabelSetClassifier):
 
     Attributes
     ----------
-    prior_ : ndarray of shape (n_labels,)
+    label_prior_ : ndarray of shape (n_labels,)
         Smoothed probability of each label.
     with_label_, without_label_ : ndarray of shape (n_neighbors + 1, n_labels)
         Smoothed probability that j neighbours have the label, among rows with and without it.
@@ -88,7 +88,7 @@ class MLkNN(LabelSetClassifier):
         self._labels = labels
         counts = self._neighbours_with_label(None)
         s = self.smoothing
-        self.prior_ = (s + labels.sum(axis=0)) / (2 * s + n_samples)
+        self.label_prior_ = (s + labels.sum(axis=0)) / (2 * s + n_samples)
         self.with_label_ = self._count_distribution(counts, labels == 1)
         self.without_label_ = self._count_distribution(counts, labels == 0)
 
@@ -106,8 +106,8 @@ class MLkNN(LabelSetClassifier):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         counts = self._neighbours_with_label(sparse.csr_array(X) if sparse.issparse(X) else X)
         label = np.arange(self.n_outputs_)
-        present = self.prior_ * self.with_label_[counts, label]
-        absent = (1.0 - self.prior_) * self.without_label_[counts, label]
+        present = self.label_prior_ * self.with_label_[counts, label]
+        absent = (1.0 - self.label_prior_) * self.without_label_[counts, label]
         return present / (present + absent)
 
     def __sklearn_tags__(self) -> Tags:

@@ -22,6 +22,7 @@ from ramify.chains.links import (
     with_labels,
 )
 from ramify.features import Features
+from ramify.ranking import ReliefRanker
 
 ORDERS = ("random", "correlation", "importance", "relief", "oob", "canonical", "search")
 _ALL_ORDERS_UP_TO = factorial(6)
@@ -84,8 +85,6 @@ def importance_strength(labels: NDArray[np.uint8], *, seed: int, n_jobs: int | N
 
 def relief_strength(labels: NDArray[np.uint8], *, seed: int) -> NDArray[np.float64]:
     """Mean absolute ReliefF score of the other labels for the label."""
-    from ramify.ranking import ReliefRanker  # type: ignore[attr-defined]
-
     strength = np.zeros(labels.shape[1])
     for label in range(labels.shape[1]):
         others = np.delete(labels, label, axis=1).astype(np.float64)

@@ -48,6 +48,8 @@ class PairwiseLabels(LabelSetClassifier):
         Threshold in use, where it is one.
     label_names_ : tuple of str
         Names of the labels.
+    prior_ : ndarray of shape (n_labels,)
+        Share of rows with each label.
 
     References
     ----------

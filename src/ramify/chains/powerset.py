@@ -45,6 +45,8 @@ class LabelPowerset(LabelSetClassifier):
         Threshold in use.
     label_names_ : tuple of str
         Names of the labels.
+    prior_ : ndarray of shape (n_labels,)
+        Share of rows with each label.
 
     References
     ----------
@@ -131,6 +133,8 @@ class RAkEL(LabelSetClassifier):
         Threshold in use; None for "batch".
     label_names_ : tuple of str
         Names of the labels.
+    prior_ : ndarray of shape (n_labels,)
+        Share of rows with each label.
 
     References
     ----------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ramify.cli.chain_methods import CHAIN_METHODS
 from ramify.cli.options import data_options, output_options, report_option, running_options
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ METHODS: dict[str, dict[str, Any]] = {
 @click.command()
 @data_options
 @click.option("--model", "-o", "model_file", required=True, type=click.Path(dir_okay=False), help="File to write.")
-@click.option("--method", default="random-forest", show_default=True, type=click.Choice(list(METHODS)))
+@click.option("--method", default="random-forest", show_default=True, type=click.Choice([*METHODS, *CHAIN_METHODS]))
 @click.option("--trees", default=100, show_default=True, type=click.IntRange(1), help="Number of trees.")
 @click.option("--max-depth", default=None, type=click.IntRange(1), help="Largest depth of a tree.")
 @click.option("--min-samples-leaf", default=1, show_default=True, type=click.IntRange(1), help="Rows per leaf.")
@@ -62,6 +63,12 @@ def fit(
     learnt = dataset
     if "test" in dataset.parts and len(dataset.parts) > 1:
         learnt = dataset.part(*(name for name in dataset.parts if name != "test"))
+    if method in CHAIN_METHODS:
+        if report is not None:
+            raise click.UsageError("--report shows forests; for chains use 'ramify rank --method lcc --report'.")
+        _fit_chains(method, dataset, learnt, model_file, quiet=quiet, as_json=as_json, random_state=seed, n_jobs=jobs,
+                    n_estimators=trees, max_depth=max_depth, min_samples_leaf=min_samples_leaf)  # fmt: skip
+        return
     model = _new_model(
         learnt,
         n_estimators=trees,
@@ -88,6 +95,25 @@ def fit(
         show_measures(table, title, as_json=as_json)
     if not as_json:
         click.echo(f"Saved {model_file}: {trees} trees over {learnt.n_features} features and {learnt.n_samples} rows.")
+
+
+def _fit_chains(
+    method: str, dataset: Dataset, learnt: Dataset, model_file: str, *, quiet: bool, as_json: bool, **parameters: Any
+) -> None:
+    """Learn label sets by chains or their relatives; measured where there is a test part."""
+    from ramify.cli.chain_methods import chain_model, named_label_sets
+    from ramify.cli.model_data import model_features, model_target, show_measures
+    from ramify.models import save
+
+    model = chain_model(method, learnt, **parameters)
+    target = model_target(learnt) if learnt.target == "classes" else named_label_sets(learnt)
+    model.fit(model_features(learnt), target)
+    save(model, model_file)
+    table, title = _measured(model, dataset, learnt, False)
+    if table is not None and not quiet:
+        show_measures(table, title, as_json=as_json)
+    if not quiet and not as_json:
+        click.echo(f"Saved {model_file}: {method} for {learnt.n_labels} labels over {learnt.n_samples} rows.")
 
 
 def _new_model(data: Dataset, **parameters: Any) -> Any:

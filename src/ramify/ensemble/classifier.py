@@ -316,4 +316,5 @@ class ForestClassifier(ClassifierMixin, BaseForest):
 
 def _frequencies(Y: sparse.csr_array, weights: np.ndarray | None) -> np.ndarray:
     rows = np.full(Y.shape[0], 1.0 / Y.shape[0]) if weights is None else weights / weights.sum()
-    return np.bincount(Y.indices, weights=np.repeat(rows, np.diff(Y.indptr)), minlength=Y.shape[1])
+    counts = np.bincount(Y.indices, weights=np.repeat(rows, np.diff(Y.indptr)), minlength=Y.shape[1])
+    return counts.astype(np.float64)  # of no label at all, bincount makes integers
