@@ -19,9 +19,15 @@ if not EXAMPLES:
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """Fenced blocks of a page, those that install this checkout aside: `.ci/run` runs them."""
+    """Fenced blocks of a page, the test command aside."""
     found = re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-    return [block for block in found if "pip install" not in block]
+    return [block for block in found if "-m pytest" not in block]
+
+
+def without_install(block: str) -> str:
+    """The block without the steps that make an environment, which the long test and `.ci/run` take."""
+    steps = [step for step in block.split(" && ") if "-m venv" not in step and "pip install" not in step]
+    return " && ".join(steps)
 
 
 @pytest.fixture
@@ -35,6 +41,8 @@ def workplace(tmp_path):
     ramify.write_text(f'#!/bin/sh\nexec {sys.executable} -c "from ramify.cli.main import main; main()" "$@"\n')
     ramify.chmod(0o755)
     (commands / "python").symlink_to(sys.executable)
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "bin").symlink_to(commands)
     environment = {**os.environ, "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(p).resolve()) for p in sys.path if p])
 
@@ -51,7 +59,21 @@ def workplace(tmp_path):
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash")], ids=lambda p: p.stem)
 def test_commands_run_as_printed(page, workplace):
     for block in blocks(page, "bash"):
-        workplace(["bash", "-euo", "pipefail", "-c", block])
+        workplace(["bash", "-euo", "pipefail", "-c", without_install(block)])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_set_up_command_runs_as_printed_in_a_fresh_checkout(tmp_path):
+    (block,) = [block for block in blocks(ROOT / "README.md", "bash") if "pip install" in block]
+    ignored = shutil.ignore_patterns(".git", ".venv", "build", "_build", "*.so", "__pycache__")
+    shutil.copytree(ROOT, tmp_path / "checkout", ignore=ignored)
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block], cwd=tmp_path / "checkout", env=clean, timeout=1100, check=False
+    )
+    assert done.returncode == 0
+    assert (tmp_path / "checkout" / "ramify-demo" / "report.html").stat().st_size > 50_000
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
