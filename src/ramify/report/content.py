@@ -70,8 +70,13 @@ def report_content(results: Results) -> dict[str, Any]:
 def _title(results: Results) -> str:
     if results.title:
         return results.title
-    source = "" if results.dataset is None else results.dataset.source
-    return PurePath(source.split(", ")[0]).name or "Ramify report"
+    names = [] if results.dataset is None else _source_names(results.dataset.source)
+    return names[0] if names else "Ramify report"
+
+
+def _source_names(source: str) -> list[str]:
+    """Names of the files, without the folders that are nobody else's business."""
+    return [PurePath(part).name for part in source.split(", ") if part]
 
 
 def _data(results: Results) -> dict[str, Any] | None:
@@ -80,7 +85,7 @@ def _data(results: Results) -> dict[str, Any] | None:
         return None
     noun = _noun(results)[0 if data.n_labels == 1 else 1]
     figures = [(f"{data.n_samples:,}", "examples"), (f"{data.n_features:,}", "features")]
-    facts = [("Source", data.source or "given as arrays"), ("Examples", f"{data.n_samples:,}")]
+    facts = [("Source", ", ".join(_source_names(data.source)) or "given as arrays"), ("Examples", f"{data.n_samples:,}")]
     n_nominal = int(data.categorical_features.sum())
     storage = "sparse" if sparse.issparse(data.X) else "dense"
     facts.append(("Features", f"{data.n_features:,} ({data.n_features - n_nominal:,} numeric, {n_nominal:,} nominal)"))
@@ -369,7 +374,8 @@ def _predictions(results: Results) -> list[dict[str, Any]]:
                     "reasons": reasons,
                 }
             )
-        cases.append({"id": row.id, "has": _titled(row.has, results), "outcomes": outcomes})
+        has = _titled(row.has[:6], results) + ([f"{len(row.has) - 6} more"] if len(row.has) > 6 else [])
+        cases.append({"id": row.id, "has": has, "outcomes": outcomes})
     return cases
 
 
