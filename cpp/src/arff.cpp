@@ -37,10 +37,13 @@ class Domain {
     std::sort(longer_.begin(), longer_.end());
   }
 
-  std::int64_t code_of_byte(char c) const { return single_[static_cast<unsigned char>(c)]; }
+  /// Code of an unquoted value of one byte; -1 for those that mean something else without quotes.
+  std::int64_t code_of_byte(char c) const {
+    return c == '?' || is_quote(c) || is_blank(c) ? -1 : single_[static_cast<unsigned char>(c)];
+  }
 
   std::int64_t code(std::string_view value) const {
-    if (value.size() == 1) return code_of_byte(value[0]);
+    if (value.size() == 1) return single_[static_cast<unsigned char>(value[0])];
     const auto found = std::lower_bound(longer_.begin(), longer_.end(), value,
                                         [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
     return found != longer_.end() && found->first == value ? found->second : -1;

@@ -40,6 +40,17 @@ void dense_rows() {
   CHECK(rows.text_quoted[2] == 1 && rows.lines[2] == 4);
 }
 
+void values_that_need_quotes() {
+  std::uint8_t kinds[2] = {1, 1};
+  std::int32_t domain_of[2] = {0, 0};
+  const ArffColumns columns{kinds, domain_of, 2, {{"a", "?", "'", " ", ",x"}}};
+  const ArffRows rows = arff_rows("?,'?'\n'\\'',' '\n',x',a\n", columns, 0);
+  CHECK(rows.fault == ArffFault::none && rows.values.size() == 5);
+  CHECK(std::isnan(rows.values[0]) && rows.values[1] == 1 && rows.values[2] == 2 && rows.values[3] == 3);
+  CHECK(rows.values[4] == 4);
+  CHECK(arff_rows(" ,a", columns, 0).fault == ArffFault::empty_value);
+}
+
 void sparse_rows() {
   const ArffRows rows = read("{0 3,2 yes}\n{}\n{2 maybe, 0 1}, {2.5}\n");
   CHECK(rows.fault == ArffFault::none);
@@ -121,6 +132,7 @@ void mutants() {
 
 int main() {
   dense_rows();
+  values_that_need_quotes();
   sparse_rows();
   faults();
   numbers();

@@ -245,3 +245,9 @@ def test_sparse_and_dense_rows_say_the_same(write):
     np.testing.assert_array_equal(dense.X, rows.X)
     np.testing.assert_array_equal(dense.y, rows.y)
     assert sparse.issparse(read_arff(write(header + "{1 z,0 2}\n"), storage="sparse").X)
+
+
+def test_values_that_need_quotes_are_not_confused_with_missing_ones(write):
+    header = "@relation r\n@attribute a {'?',x}\n@attribute b {'\\'',' '}\n@attribute c {n,p}\n@data\n"
+    data = read_arff(write(header + "?,'\\'',n\n'?',' ',p\nx,?,n\n"))
+    np.testing.assert_array_equal(data.X, [[nan, 0], [0, 1], [1, nan]])

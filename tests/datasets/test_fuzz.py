@@ -22,7 +22,7 @@ from ramify.datasets import (
 CORPUS = Path(__file__).parents[1] / "corpus"
 
 DENSE = b"""% comment
-@relation 'fuzz -C 2'
+@relation 'fuzz: -C 2'
 @attribute l1 {0,1}
 @attribute 'l 2' {no, 'yes'}
 @attribute id string

@@ -279,7 +279,7 @@ def test_26_constant_and_repeated_features_are_counted(write):
 def test_27_rows_without_a_label(write):
     data = read_arff(
         write(
-            "@relation 'x -C -2'\n@attribute a numeric\n@attribute l1 {0,1}\n@attribute l2 {0,1}\n@data\n1,0,0\n2,1,0\n"
+            "@relation 'x: -C -2'\n@attribute a real\n@attribute l1 {0,1}\n@attribute l2 {0,1}\n@data\n1,0,0\n2,1,0\n"
         )
     )
     assert describe(data)["without_label"] == 1

@@ -53,7 +53,7 @@ def read_arff(
         compressed (.gz, .bz2, .xz, .zip).
     target : str, int or sequence of them, optional
         Names or positions (from 0) of the target columns. By default the last hierarchical attribute, else the ranking
-        attribute, else the columns that `-C n` in the relation's name says (MEKA), else the last column. Several
+        attribute, else the labels that `NAME: -C n` as the relation's name says (MEKA), else the last column. Several
         two-valued nominals are a label set; several numeric columns are several numbers.
     identifier : str, int or None, default="auto"
         The column that names the rows and is no feature. "auto" takes the only string column, or a nominal feature
@@ -260,10 +260,12 @@ def _default_target(header: Header, ignored: set[int]) -> list[int]:
         of_kind = [j for j in free if header.attributes[j].kind == kind]
         if of_kind:
             return of_kind[-1:]
-    meka = re.search(r"(?:^|[\s:])-C\s+(-?[0-9]{1,9})(?![0-9])", header.relation)
+    meka = re.search(r"(?:^|\s)-C\s+(-?[0-9]{1,9})(?![0-9])", header.relation.partition(":")[2])
     if meka and 0 < abs(int(meka.group(1))) < len(header.attributes):
         n_labels = int(meka.group(1))
-        return list(range(n_labels)) if n_labels > 0 else list(range(len(header.attributes)))[n_labels:]
+        labels = list(range(len(header.attributes)))[:n_labels] if n_labels > 0 else free[n_labels:]
+        if all(header.attributes[j].kind == "nominal" for j in labels):
+            return labels
     return free[-1:]
 
 

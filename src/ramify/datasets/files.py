@@ -86,6 +86,8 @@ def file_paths(files: PathLike | Sequence[PathLike]) -> list[Path]:
             raise FileError(path, "this is a folder", advice="Name the files in it.")
         if not path.exists():
             raise FileNotFoundError(f"{path}: there is no such file. Check the spelling and the folder.")
+        if not path.is_file():
+            raise FileError(path, "this is no regular file", advice="Save the data to a file first.")
         paths.append(path)
     return paths
 
