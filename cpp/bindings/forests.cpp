@@ -48,7 +48,7 @@ void def_grow(nb::module_& m, const char* name, Grow grow, Leading... leading) {
   m.def(name, grow, "table"_a, leading..., nb::kw_only(), "rows"_a.noconvert().none(),
         "sample_weight"_a.noconvert().none(), "seed"_a, "first_tree"_a, "n_trees"_a, "max_features"_a, "bootstrap"_a,
         "random_splits"_a, "max_depth"_a, "min_samples_split"_a, "min_samples_leaf"_a, "min_impurity_decrease"_a,
-        "n_threads"_a, "progress"_a.none());
+        "min_weight_fraction_leaf"_a, "n_threads"_a, "progress"_a.none());
 }
 
 Forest bind_grow_labels(const FeatureTable& table, const InArray<std::int64_t>& indptr,
@@ -56,10 +56,11 @@ Forest bind_grow_labels(const FeatureTable& table, const InArray<std::int64_t>& 
                         const OptionalRows& rows, const OptionalWeights& sample_weight, std::uint64_t seed,
                         std::int64_t first_tree, std::int64_t n_trees, std::int64_t max_features, bool bootstrap,
                         bool random_splits, std::int64_t max_depth, std::int64_t min_samples_split,
-                        std::int64_t min_samples_leaf, double min_impurity_decrease, int n_threads,
+                        std::int64_t min_samples_leaf, double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads,
                         std::optional<nb::callable> progress) {
   const GrowParams params = checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth,
-                                     min_samples_split, min_samples_leaf, min_impurity_decrease, n_threads});
+                                     min_samples_split, min_samples_leaf, min_impurity_decrease, n_threads, false,
+                                     min_weight_fraction_leaf});
   const LabelRows target = label_rows(indptr, indices, label_weights);
   const Examples examples = examples_of(table.n_rows(), rows, sample_weight);
   return Patience(std::move(progress)).run([&](const Poll& poll) {
@@ -73,9 +74,10 @@ Forest bind_grow_numbers(const FeatureTable& table,
                          const OptionalWeights& sample_weight, std::uint64_t seed, std::int64_t first_tree,
                          std::int64_t n_trees, std::int64_t max_features, bool bootstrap, bool random_splits,
                          std::int64_t max_depth, std::int64_t min_samples_split, std::int64_t min_samples_leaf,
-                         double min_impurity_decrease, int n_threads, std::optional<nb::callable> progress) {
+                         double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads, std::optional<nb::callable> progress) {
   const GrowParams params = checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth,
-                                     min_samples_split, min_samples_leaf, min_impurity_decrease, n_threads});
+                                     min_samples_split, min_samples_leaf, min_impurity_decrease, n_threads, false,
+                                     min_weight_fraction_leaf});
   if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
   const NumberRows target{values.data(), static_cast<std::int64_t>(values.shape(0)),
                           static_cast<std::int64_t>(values.shape(1)), target_weights.data()};

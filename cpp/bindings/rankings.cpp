@@ -56,11 +56,12 @@ Forest bind_grow_rankings(const FeatureTable& table, const WholeRows<std::int8_t
                           const OptionalWeights& sample_weight, std::uint64_t seed, std::int64_t first_tree,
                           std::int64_t n_trees, std::int64_t max_features, bool bootstrap, bool random_splits,
                           std::int64_t max_depth, std::int64_t min_samples_split, std::int64_t min_samples_leaf,
-                          double min_impurity_decrease, int n_threads, std::optional<nb::callable> progress) {
+                          double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads,
+                          std::optional<nb::callable> progress) {
   const bool all_features_at_root = true;
   const GrowParams params{seed,          first_tree,        n_trees,          max_features,          bootstrap,
                           random_splits, max_depth,         min_samples_split, min_samples_leaf,      min_impurity_decrease,
-                          n_threads,     all_features_at_root};
+                          n_threads,     all_features_at_root, min_weight_fraction_leaf};
   if (n_trees < 0 || first_tree < 0 || n_threads < 1 || max_features < 1)
     throw nb::value_error("n_trees and first_tree must be at least 0, n_threads and max_features at least 1.");
   const RankingRows target = ranking_rows(signs, compared, vectors, kinds, n_labels, square);
@@ -114,7 +115,7 @@ void bind_rankings(nb::module_& m) {
         "vectors"_a.noconvert(), "kinds"_a.noconvert(), nb::kw_only(), "n_labels"_a, "square"_a, "criterion"_a,
         "gamma"_a, "rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(), "seed"_a, "first_tree"_a,
         "n_trees"_a, "max_features"_a, "bootstrap"_a, "random_splits"_a, "max_depth"_a, "min_samples_split"_a,
-        "min_samples_leaf"_a, "min_impurity_decrease"_a, "n_threads"_a, "progress"_a.none());
+        "min_samples_leaf"_a, "min_impurity_decrease"_a, "min_weight_fraction_leaf"_a, "n_threads"_a, "progress"_a.none());
   m.def("sum_rankings", &bind_sum_rankings, "forest"_a, "rows"_a, nb::kw_only(), "n_labels"_a, "as_signs"_a,
         "out_of_bag"_a, "sample_weight"_a.noconvert().none(), "n_threads"_a);
   m.def("permutation_rankings", &bind_permutation_rankings, "forest"_a, "table"_a, "signs"_a.noconvert(),

@@ -5,7 +5,8 @@ Forests in five steps::
     table = _core.code_dense(X, n_categories=np.zeros(X.shape[1], np.int32), max_bins=0, n_threads=1)
     forest = _core.grow_labels(table, Y.indptr, Y.indices, label_weights, rows=None, sample_weight=None, seed=0,
         first_tree=0, n_trees=100, max_features=8, bootstrap=True, random_splits=False, max_depth=-1,
-        min_samples_split=2, min_samples_leaf=1, min_impurity_decrease=0.0, n_threads=2, progress=None)
+        min_samples_split=2, min_samples_leaf=1, min_impurity_decrease=0.0,
+        min_weight_fraction_leaf=0.0, n_threads=2, progress=None)
     scores = _core.genie3(forest)
     probabilities = _core.predict(forest, _core.dense_rows(X_test), first_row=0, last_row=len(X_test), n_threads=2)
     same = _core.forest_from_arrays(outcome=forest.outcome, n_outputs=forest.n_outputs, arrays=forest.arrays())
@@ -121,6 +122,7 @@ def grow_labels(
     min_samples_split: int,
     min_samples_leaf: int,
     min_impurity_decrease: float,
+    min_weight_fraction_leaf: float,
     n_threads: int,
     progress: Callable[[int], None] | None,
 ) -> Forest:
@@ -149,6 +151,7 @@ def grow_numbers(
     min_samples_split: int,
     min_samples_leaf: int,
     min_impurity_decrease: float,
+    min_weight_fraction_leaf: float,
     n_threads: int,
     progress: Callable[[int], None] | None,
 ) -> Forest:
@@ -301,6 +304,7 @@ def grow_rankings(
     min_samples_split: int,
     min_samples_leaf: int,
     min_impurity_decrease: float,
+    min_weight_fraction_leaf: float,
     n_threads: int,
     progress: Callable[[int], Any] | None,
 ) -> Forest:

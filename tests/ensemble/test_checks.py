@@ -22,7 +22,6 @@ BOOTSTRAP = "a row of weight 2 and a repeated row are drawn differently by a boo
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": BOOTSTRAP,
     "check_sample_weight_equivalence_on_sparse_data": BOOTSTRAP,
-    "check_class_weight_classifiers": "full trees isolate rows of any weight",
 }
 
 
@@ -37,10 +36,7 @@ def test_scikit_learn_checks_with_bootstrap(estimator, check):
         ForestRegressor(20, bootstrap=False),
         ForestClassifier(20, splitter="random", bootstrap=False),
         ForestRegressor(20, max_features=None, bootstrap=False),
-    ],
-    expected_failed_checks=lambda estimator: {
-        "check_class_weight_classifiers": "full trees isolate rows of any weight"
-    },
+    ]
 )
 def test_scikit_learn_checks_without_bootstrap(estimator, check):
     check(estimator)
@@ -71,6 +67,7 @@ BAD_PARAMETERS = [
     ("min_samples_split", None, r"a number in \(0"),
     ("min_samples_leaf", 0, "an int >= 1"),
     ("min_samples_leaf", -0.5, r"a number in \(0"),
+    ("min_weight_fraction_leaf", 0.6, r"a number in \[0, 0.5\]"),
     ("min_impurity_decrease", -1.0, "a number >= 0"),
     ("min_impurity_decrease", float("nan"), "a number >= 0"),
     ("max_bins", 1, r"an int in \[2, 65535\]"),

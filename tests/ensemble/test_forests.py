@@ -1,4 +1,5 @@
 import copy
+import itertools
 import pickle
 
 import joblib
@@ -169,6 +170,24 @@ def test_class_weight_is_a_sample_weight_by_class():
     assert forest_bits(by_class) == forest_bits(by_row)
     balanced = ForestClassifier(5, class_weight="balanced", random_state=0).fit(X, y)
     np.testing.assert_allclose(balanced.prior_, [0.5, 0.5])
+
+
+@pytest.mark.parametrize("splitter", ["best", "random"])
+@pytest.mark.parametrize("with_missing", [False, True])
+def test_no_leaf_is_lighter_than_the_share_asked_for(splitter, with_missing):
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(200, 3)), rng.integers(0, 2, (200, 2)), rng.exponential(size=200)
+    if with_missing:
+        X[rng.random(X.shape) < 0.3] = np.nan
+    frame = pd.DataFrame(X).assign(letter=pd.Categorical(rng.choice(list("abcde"), 200))).rename(columns=str)
+    for estimator in (ForestClassifier, ForestRegressor):
+        forest = estimator(10, splitter=splitter, min_weight_fraction_leaf=0.05, random_state=0)
+        arrays = forest.fit(frame, y, sample_weight=weights).trees_.arrays()
+        starts = arrays["tree_nodes"].tolist()
+        for start, stop in itertools.pairwise(starts):
+            weight, is_leaf = arrays["weight"][start:stop], arrays["feature"][start:stop] < 0
+            assert is_leaf.sum() > 3
+            assert weight[is_leaf].min() >= 0.05 * weight[0] * (1 - 1e-12)
 
 
 def test_labels_of_weight_zero_do_not_decide_splits():

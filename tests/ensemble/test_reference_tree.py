@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.ensemble.reference_tree import Problem, ReferenceTree
 from scipy import sparse
+from tests.ensemble.reference_tree import Problem, ReferenceTree
 
 from ramify import _core
 
@@ -24,6 +24,7 @@ def grow(problem, n_trees, seed, *, table=None, n_threads=1):
         "min_samples_split": problem.min_samples_split,
         "min_samples_leaf": problem.min_samples_leaf,
         "min_impurity_decrease": problem.min_impurity_decrease,
+        "min_weight_fraction_leaf": 0.0,
         "n_threads": n_threads,
         "progress": None,
     }

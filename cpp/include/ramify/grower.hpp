@@ -120,12 +120,18 @@ class TreeGrower {
     }
     tree.weight[static_cast<std::size_t>(node.id)] = total;
     const bool too_small = n < 2 || n_draws < params_.min_samples_split || n_draws < 2 * params_.min_samples_leaf;
-    if (too_small || (params_.max_depth >= 0 && node.depth >= params_.max_depth)) return make_leaf(node, total, tree);
+    const double min_weight = params_.min_weight_fraction_leaf * tree.weight[0];
+    if (too_small || total < 2 * min_weight || (params_.max_depth >= 0 && node.depth >= params_.max_depth)) return make_leaf(node, total, tree);
 
     const int level = target_.begin_node(rows, slots_.data() + node.begin, n, weights_.data(), node.level);
     if (target_.pure()) return make_leaf(node, total, tree);
     const NodeSlice slice{rows, n, positions_.data(), node.begin};
-    const SideLimits limits{draws_.data(), n_draws, params_.min_samples_leaf};
+    SideLimits limits{draws_.data(), n_draws, params_.min_samples_leaf};
+    if (min_weight > 0) {
+      limits.weights = weights_.data();
+      limits.weight = total;
+      limits.min_weight = min_weight;
+    }
     best_.found = false;
     std::int64_t n_constant = node.n_constant;
     drawing_.begin_node(slice, n_constant);

@@ -40,11 +40,22 @@ struct Split {
   std::vector<std::uint64_t> left_codes, present_codes;  ///< bits, nominal only
 };
 
+/// How much goes to one side of a cut; the weight is kept only where it is limited.
+struct Side {
+  std::int64_t draws = 0;
+  double weight = 0;
+
+  Side operator+(const Side& other) const { return {draws + other.draws, weight + other.weight}; }
+};
+
 /// The rows' draw counts and the smallest side allowed.
 struct SideLimits {
   const std::uint32_t* draws;  ///< per local row
   std::int64_t n_draws = 0;    ///< of the node
   std::int64_t min_samples_leaf = 1;
+  const double* weights = nullptr;  ///< per local row, where the weight of a side is limited
+  double weight = 0;                ///< of the node
+  double min_weight = 0;
 };
 
 /// Finds splits for one thread; owns the scratch memory.
@@ -115,15 +126,20 @@ class Splitter {
   }
 
   void prepare_missing() {
-    missing_draws_ = 0;
+    missing_ = {};
     if (entries.missing.empty()) return;
     target_.set_missing(entries.missing);
-    for (const std::uint32_t row : entries.missing) missing_draws_ += limits_.draws[row];
+    for (const std::uint32_t row : entries.missing) put(row, missing_);
   }
 
   void restart() {
     target_.clear();
-    draws_ = 0;
+    side_ = {};
+  }
+
+  void put(std::uint32_t row, Side& side) const {
+    side.draws += limits_.draws[row];
+    if (limits_.weights != nullptr) side.weight += limits_.weights[row];
   }
 
   template <bool any_missing>
@@ -134,17 +150,19 @@ class Splitter {
     } else {
       target_.add(row);
     }
-    draws_ += limits_.draws[row];
+    put(row, side_);
   }
 
-  bool allowed(std::int64_t side) const {
-    return side >= limits_.min_samples_leaf && limits_.n_draws - side >= limits_.min_samples_leaf;
+  bool allowed(const Side& side) const {
+    if (side.draws < limits_.min_samples_leaf || limits_.n_draws - side.draws < limits_.min_samples_leaf) return false;
+    return limits_.weights == nullptr ||
+           (side.weight >= limits_.min_weight && limits_.weight - side.weight >= limits_.min_weight);
   }
 
   /// Consider a cut; from above (`descending`) an equal score replaces, so that the lowest cut wins either way.
-  void consider(double score, std::int64_t side_draws, std::int32_t low, std::int32_t high, bool missing_left,
+  void consider(double score, const Side& side, std::int32_t low, std::int32_t high, bool missing_left,
                 bool descending) {
-    if (!allowed(side_draws) || !(score > -std::numeric_limits<double>::infinity())) return;
+    if (!allowed(side) || !(score > -std::numeric_limits<double>::infinity())) return;
     const double margin = score_tolerance * std::abs(score_);
     if (found_ && !(descending ? score >= score_ - margin : score > score_ + margin)) return;
     found_ = true;
@@ -159,6 +177,7 @@ class Splitter {
   bool scan_at_once() {
     if constexpr (has_own_scan<Target>) {
       if (!entries.missing.empty() || entries.n_default > 0 || limits_.min_samples_leaf > 1) return false;
+      if (limits_.weights != nullptr) return false;
       Cut cut;
       if (!target_.scan(entries, cut)) return false;
       found_ = cut.found;
@@ -201,17 +220,17 @@ class Splitter {
       if (i + 1 < n_low) next = NodeEntries::code_of(keys[i + 1]);
       if (next == code) continue;
       if (next < 0) {  // all values against missing
-        if (any_missing) consider(target_.score(), draws_, code, -1, false, false);
+        if (any_missing) consider(target_.score(), side_, code, -1, false, false);
         continue;
       }
-      consider(target_.score(), draws_, code, next, false, false);
-      if (any_missing) consider(target_.score_with_missing(), draws_ + missing_draws_, code, next, true, false);
+      consider(target_.score(), side_, code, next, false, false);
+      if (any_missing) consider(target_.score_with_missing(), side_ + missing_, code, next, true, false);
     }
     if (n_low < keys.size()) scan_high<any_missing>(n_low);
     if (any_missing && any_default) {
       restart();
       for (const std::uint32_t row : entries.missing) target_.add(row);
-      consider(target_.score(), missing_draws_, entries.max_code, -1, false, false);
+      consider(target_.score(), missing_, entries.max_code, -1, false, false);
     }
   }
 
@@ -230,15 +249,15 @@ class Splitter {
       const std::int32_t next = i > n_low ? NodeEntries::code_of(keys[i - 1]) : entries.default_code;
       if (next == code) continue;
       if (any_missing) {
-        consider(target_.score_with_missing(), draws_ + missing_draws_, next, code, false, true);
+        consider(target_.score_with_missing(), side_ + missing_, next, code, false, true);
         // at one cut, missing to the right wins a tie
         const double right = found_ && low_ == next ? score_ : -std::numeric_limits<double>::infinity();
         const double left = target_.score();
         if (left > right + score_tolerance * std::abs(right) || !(right > -std::numeric_limits<double>::infinity())) {
-          consider(left, draws_, next, code, true, true);
+          consider(left, side_, next, code, true, true);
         }
       } else {
-        consider(target_.score(), draws_, next, code, false, true);
+        consider(target_.score(), side_, next, code, false, true);
       }
     }
     if (found_low && !(found_ && score_ > score_low + score_tolerance * std::abs(score_low))) {
@@ -257,7 +276,7 @@ class Splitter {
     restart();
     if (high < 0) {  // all values against missing
       for (const std::uint32_t row : entries.missing) target_.add(row);
-      consider(target_.score(), missing_draws_, low, -1, false, false);
+      consider(target_.score(), missing_, low, -1, false, false);
       return;
     }
     bool left = entries.n_default == 0 || entries.default_code > low;
@@ -274,14 +293,14 @@ class Splitter {
         add<false>(key);
       }
     }
-    if (!any_missing) return consider(target_.score(), draws_, low, high, false, false);
-    const std::int64_t with_missing = draws_ + missing_draws_;
+    if (!any_missing) return consider(target_.score(), side_, low, high, false, false);
+    const Side with_missing = side_ + missing_;
     if (left) {
-      consider(target_.score(), draws_, low, high, false, false);
+      consider(target_.score(), side_, low, high, false, false);
       consider(target_.score_with_missing(), with_missing, low, high, true, false);
     } else {
       consider(target_.score_with_missing(), with_missing, low, high, false, false);
-      consider(target_.score(), draws_, low, high, true, false);
+      consider(target_.score(), side_, low, high, true, false);
     }
   }
 
@@ -399,7 +418,7 @@ class Splitter {
 
   Target& target_;
   SideLimits limits_{};
-  std::int64_t draws_ = 0, missing_draws_ = 0;
+  Side side_, missing_;
 
   // the feature's best cut: codes up to low_ go left, the next code in the node is high_ (-1: none, only missing)
   bool found_ = false, missing_left_ = false;

@@ -147,6 +147,7 @@ class BaseForest(BaseEstimator):
             min_samples_split=max(2, _row_count(self, "min_samples_split", n_samples, low=2)),
             min_samples_leaf=_row_count(self, "min_samples_leaf", n_samples, low=1),
             min_impurity_decrease=check_real(self, "min_impurity_decrease", self.min_impurity_decrease, low=0),
+            min_weight_fraction_leaf=_weight_share(self),
         )
 
     def _check_loaded(self) -> None:
@@ -254,6 +255,15 @@ def _feature_count(estimator: Any, n_features: int) -> int:
     if isinstance(value, Integral):
         return min(check_integer(estimator, "max_features", value, low=1), n_features)
     return max(1, int(check_real(estimator, "max_features", value, low=0, high=1, open_low=True) * n_features))
+
+
+def _weight_share(estimator: Any) -> float:
+    name = "min_weight_fraction_leaf"
+    return (
+        check_real(estimator, name, estimator.min_weight_fraction_leaf, low=0, high=0.5)
+        if hasattr(estimator, name)
+        else 0.0
+    )
 
 
 def _row_count(estimator: Any, name: str, n_samples: int, *, low: int) -> int:

@@ -49,6 +49,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         Rows a node needs to be split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Rows each side of a split needs; a float is a share of the rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Weight that each side of a split needs, as a share of the whole weight.
     min_impurity_decrease : float, default=0.0
         Decrease of impurity a split needs, as a share of the whole weight.
     max_bins : int or None, default=None
@@ -123,6 +125,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_bins: int | None = None,
         categorical_features: Any = "from_dtype",
@@ -141,6 +144,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.max_bins = max_bins
         self.categorical_features = categorical_features

@@ -33,6 +33,7 @@ class Growth:
     min_samples_split: int = 2
     min_samples_leaf: int = 1
     min_impurity_decrease: float = 0.0
+    min_weight_fraction_leaf: float = 0.0
     first_tree: int = 0
 
 
