@@ -22,7 +22,7 @@ _BLOCK_CELLS = 1 << 23
 
 
 class _LazyClassifier(ClassifierMixin, BaseEstimator):
-    """Reading of rows, their selection masks and the choice of the likeliest class, for the two classifiers below."""
+    """Reading of rows and of their selection masks, for the two classifiers below."""
 
     selector: LazySelector | None
 
@@ -60,14 +60,6 @@ class _LazyClassifier(ClassifierMixin, BaseEstimator):
         for mask in self.selector_.selection_blocks(values):
             yield values[start : start + mask.shape[0]], mask
             start += mask.shape[0]
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of each row, the first of equally likely ones."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class, in the order of `classes_`."""
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -132,6 +124,10 @@ class LazyNaiveBayes(_LazyClassifier):
         self._log_absent = np.log1p(-present).T
         self._log_prior = np.log((counts + 1.0) / (len(codes) + n_classes))
         return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The likeliest class of each row, the first of equally likely ones."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def _check_loaded(self) -> None:
         """Refuse what a file claims to have been learnt and does not fit together."""
@@ -215,6 +211,10 @@ class LazyNeighbors(_LazyClassifier):
         self._row_sizes = np.diff(values.indptr)
         self._memberships = np.eye(len(self.classes_))[codes]
         return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The likeliest class of each row, the first of equally likely ones."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def _check_loaded(self) -> None:
         """Refuse what a file claims to have been learnt and does not fit together."""
