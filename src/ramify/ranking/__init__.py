@@ -1,7 +1,51 @@
 """Feature rankings, where they come from and whether they are good."""
 
+from ramify.ranking.addition import AdditionCurve, addition_curve
+from ramify.ranking.agreement import (
+    Fuji,
+    MethodMap,
+    Stability,
+    efficiency,
+    fuji,
+    kendall,
+    method_map,
+    overlap,
+    resampled_rankings,
+    spearman,
+    stability,
+)
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.forest import ForestRanker, forest_ranking, nested_rankings
+from ramify.ranking.groups import correlation_groups, group_frame, subtree_groups
+from ramify.ranking.knn import KnnQuality, knn_quality
+from ramify.ranking.noise import Significance, significance
 from ramify.ranking.relief import ReliefRanker, relief_path
 
-__all__ = ["FeatureRanking", "ForestRanker", "ReliefRanker", "forest_ranking", "nested_rankings", "relief_path"]
+__all__ = [
+    "AdditionCurve",
+    "FeatureRanking",
+    "ForestRanker",
+    "Fuji",
+    "KnnQuality",
+    "MethodMap",
+    "ReliefRanker",
+    "Significance",
+    "Stability",
+    "addition_curve",
+    "correlation_groups",
+    "efficiency",
+    "forest_ranking",
+    "fuji",
+    "group_frame",
+    "kendall",
+    "knn_quality",
+    "method_map",
+    "nested_rankings",
+    "overlap",
+    "relief_path",
+    "resampled_rankings",
+    "significance",
+    "spearman",
+    "stability",
+    "subtree_groups",
+]

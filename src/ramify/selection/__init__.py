@@ -17,6 +17,7 @@ from ramify.selection.relevance import (
     lift,
     r_relevance,
 )
+from ramify.selection.top import SelectTop
 
 __all__ = [
     "CFSSelector",
@@ -26,6 +27,7 @@ __all__ = [
     "LazyNaiveBayes",
     "LazyNeighbors",
     "LazySelector",
+    "SelectTop",
     "SelectionResult",
     "column_hierarchy",
     "conditional_probabilities",

@@ -1,0 +1,246 @@
+"""Is a ranking good? Quality of a model as features are added in its order, against random orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import check_random_state
+
+from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
+from ramify.ensemble.growing import progress_bar
+from ramify.hierarchy import Hierarchy
+from ramify.metrics import auprc, kendall_tau
+from ramify.parameters import check_integer, check_option
+from ramify.ranking.tables import column_names, is_numbers, n_rows, take_columns, take_rows
+from ramify.targets import encode_labels
+from ramify.targets.rankings import check_rankings
+
+
+@dataclass(frozen=True)
+class AdditionCurve:
+    """Quality of a model against the number of features, added in the order of a ranking.
+
+    Attributes
+    ----------
+    sizes : ndarray
+        Numbers of features.
+    values : ndarray
+        Mean quality over the folds.
+    fold_values : ndarray of shape (n_folds, n_sizes)
+        Quality in each fold.
+    random_mean, random_low, random_high : ndarray or None
+        Mean, 2.5 % and 97.5 % quantile of the same for random rankings.
+    measure : str
+        What quality is.
+    """
+
+    sizes: np.ndarray
+    values: np.ndarray
+    fold_values: np.ndarray
+    random_mean: np.ndarray | None
+    random_low: np.ndarray | None
+    random_high: np.ndarray | None
+    measure: str
+
+    @property
+    def area(self) -> float:
+        """Area under the curve, the number of features scaled to [0, 1]."""
+        return _area(self.sizes, self.values)
+
+    @property
+    def random_area(self) -> float | None:
+        """The same for random rankings."""
+        return None if self.random_mean is None else _area(self.sizes, self.random_mean)
+
+    @property
+    def best_size(self) -> int:
+        """The smallest number of features within one standard error of the best."""
+        best = int(np.argmax(self.values))
+        n_folds = len(self.fold_values)
+        error = self.fold_values[:, best].std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.0
+        return int(self.sizes[np.argmax(self.values >= self.values[best] - error)])
+
+
+def addition_curve(
+    ranker: Any,
+    X: Any,
+    y: Any,
+    *,
+    estimator: Any = None,
+    sizes: str | Sequence[int] = "exponential",
+    reverse: bool = False,
+    n_random: int = 50,
+    cv: Any = 10,
+    scoring: Callable[[Any, Any, Any], float] | None = None,
+    hierarchy: Hierarchy | None = None,
+    categorical_features: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> AdditionCurve:
+    """How quality grows as features are added in the order of a ranking, by cross-validation, against chance.
+
+    The ranking is computed in each training fold, so that no test row takes part in it. A curve above the band of
+    random rankings means that relevant features come first.
+
+    Parameters
+    ----------
+    ranker : estimator with `ranking_`
+        Cloned and fitted in each fold.
+    X, y : array, CSR or frame
+        The data.
+    estimator : estimator, optional
+        The model, cloned for each number of features. By default a forest of 100 trees that looks at 10 % of the
+        features per node (rounded up): LabelRankingForest if the ranker is one of rankings, ForestRegressor for
+        numbers, ForestClassifier else.
+    sizes : "all", "quadratic", "exponential" or sequence of int, default="exponential"
+        Numbers of features: 1, 2, 3, ...; 1, 4, 9, ...; 1, 2, 4, ...; always with all of them.
+    reverse : bool, default=False
+        Whether to add the worst features first.
+    n_random : int, default=50
+        Number of random rankings; 0 for none.
+    cv : int or cross-validator, default=10
+        Folds; an int shuffles.
+    scoring : callable (estimator, X, y) -> float, optional
+        By default pooled AUPRC for classes and label sets, R2 for numbers, Kendall's tau for rankings.
+    hierarchy : Hierarchy, optional
+        Order of the labels, for the default estimator.
+    categorical_features : mask or indices, optional
+        Nominal features, for the default estimator; columns of category dtype are so by themselves.
+    n_jobs : int, optional
+        Threads of the default estimator.
+    random_state : int, RandomState or None
+        Seed of folds, forests and random rankings.
+    verbose : int, default=0
+        Whether to show progress.
+
+    References
+    ----------
+    I. Slavkov, J. Karcheska, D. Kocev, S. Kalajdziski, S. Dzeroski. ReliefF for hierarchical multi-label
+    classification. New Frontiers in Mining Complex Patterns, 2014, Algorithm 2 and section 4.1.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ranking import ReliefRanker, addition_curve
+    >>> data = make_hierarchical(150, depth=1, n_features=8, random_state=0)
+    >>> curve = addition_curve(ReliefRanker(), data.X, data.y, cv=3, n_random=5, random_state=0)
+    >>> curve.sizes.tolist(), curve.area > curve.random_area
+    ([1, 2, 4, 8], True)
+    """
+    check_integer("addition_curve", "n_random", n_random, low=0)
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    n_features = len(column_names(X))
+    counts = _sizes(sizes, n_features)
+    model = _Model(estimator, _default_model(ranker, y, hierarchy, n_jobs, seed), categorical_features, n_features)
+    score, measure = (scoring, "score") if scoring is not None else _default_scoring(model.template)
+    splits = list(_folds(cv, seed).split(np.zeros(n_rows(X)), np.zeros(n_rows(X))))
+    random = np.random.RandomState(seed)
+    chance = [random.permutation(n_features) for _ in range(n_random)]
+    own = np.zeros((len(splits), len(counts)))
+    by_chance = np.zeros((n_random, len(splits), len(counts)))
+    with progress_bar(len(splits) * (1 + n_random), verbose, "Adding features") as progress:
+        for fold, (train, test) in enumerate(splits):
+            data = (take_rows(X, train), take_rows(y, train), take_rows(X, test), take_rows(y, test))
+            order = clone(ranker).fit(data[0], data[1]).ranking_.order
+            for number, features in enumerate([order[::-1] if reverse else order, *chance]):
+                values = [_quality(model.of(features[:count]), features[:count], data, score) for count in counts]
+                if number == 0:
+                    own[fold] = values
+                else:
+                    by_chance[number - 1, fold] = values
+                if progress is not None:
+                    progress(fold * (1 + n_random) + number + 1)
+    random_curves = by_chance.mean(axis=1)
+    low, high = (np.quantile(random_curves, q, axis=0) if n_random else None for q in (0.025, 0.975))
+    mean = random_curves.mean(axis=0) if n_random else None
+    return AdditionCurve(np.array(counts), own.mean(axis=0), own, mean, low, high, measure)
+
+
+class _Model:
+    """The model for a subset of the features."""
+
+    def __init__(self, given: Any, default: Any, categorical_features: Any, n_features: int) -> None:
+        self.template = default if given is None else given
+        self.is_default = given is None
+        self.nominal = np.zeros(n_features, dtype=bool)
+        self.has_nominal = categorical_features is not None
+        if self.has_nominal:
+            self.nominal[np.asarray(categorical_features)] = True
+
+    def of(self, features: np.ndarray) -> Any:
+        model = clone(self.template)
+        if self.is_default:
+            model.set_params(max_features=-(-len(features) // 10))
+            if self.has_nominal:
+                model.set_params(categorical_features=self.nominal[features])
+        return model
+
+
+def _default_model(ranker: Any, y: Any, hierarchy: Hierarchy | None, n_jobs: int | None, seed: int) -> Any:
+    common: dict[str, Any] = {"n_jobs": n_jobs, "random_state": seed}
+    of_rankings = getattr(ranker, "target", None) == "rankings"
+    if of_rankings or isinstance(getattr(ranker, "estimator", None), LabelRankingForest):
+        return LabelRankingForest(100, **common)
+    if hierarchy is None and is_numbers(y):
+        return ForestRegressor(100, **common)
+    return ForestClassifier(100, hierarchy=hierarchy, **common)
+
+
+def _default_scoring(model: Any) -> tuple[Callable[[Any, Any, Any], float], str]:
+    if isinstance(model, LabelRankingForest):
+        return (lambda fitted, X, y: float(kendall_tau(check_rankings(y), fitted.predict(X)))), "Kendall's tau"
+    if hasattr(model, "predict_proba"):
+        return _pooled_auprc, "pooled AUPRC"
+    return (lambda fitted, X, y: float(fitted.score(X, y))), "R2"
+
+
+def _pooled_auprc(fitted: Any, X: Any, y: Any) -> float:
+    truth = y
+    if getattr(y, "ndim", 2) == 1 or (not sparse.issparse(y) and np.asarray(y).ndim == 1):
+        truth = (np.asarray(y)[:, None] == np.asarray(fitted.classes_)[None, :]).astype(int)
+    elif getattr(fitted, "hierarchy", None) is not None:
+        truth = encode_labels(y, hierarchy=fitted.hierarchy).Y
+    return float(auprc(truth, fitted.predict_proba(X)))
+
+
+def _quality(model: Any, features: np.ndarray, data: tuple[Any, Any, Any, Any], score: Any) -> float:
+    X, y, X_test, y_test = data
+    fitted = model.fit(take_columns(X, features), y)
+    return float(score(fitted, take_columns(X_test, features), y_test))
+
+
+def _folds(cv: Any, seed: int) -> Any:
+    if isinstance(cv, (int, np.integer)):
+        check_integer("addition_curve", "cv", cv, low=2)
+        return KFold(int(cv), shuffle=True, random_state=seed)
+    return check_cv(cv)
+
+
+def _sizes(sizes: str | Sequence[int], n_features: int) -> list[int]:
+    if isinstance(sizes, str):
+        check_option("addition_curve", "sizes", sizes, ("all", "quadratic", "exponential"))
+        steps = range(1, n_features + 1)
+        grown = {"all": steps, "quadratic": (k * k for k in steps), "exponential": (2**k for k in range(n_features))}
+        chosen: list[int] = []
+        for count in grown[sizes]:
+            if count >= n_features:
+                break
+            chosen.append(count)
+        return [*chosen, n_features]
+    given = sorted({check_integer("addition_curve", "sizes", count, low=1, high=n_features) for count in sizes})
+    if not given:
+        raise ValueError("The 'sizes' parameter of addition_curve must name at least one number of features.")
+    return given
+
+
+def _area(sizes: np.ndarray, values: np.ndarray) -> float:
+    if len(sizes) == 1:
+        return float(values[0])
+    return float(np.trapezoid(values, sizes) / (sizes[-1] - sizes[0]))

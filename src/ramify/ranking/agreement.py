@@ -1,0 +1,260 @@
+"""Do rankings agree? Similarity of two, stability of many, and a map of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from ramify.parameters import check_integer, check_option, check_real
+from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.ranking.tables import n_rows, take_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Fuji(NamedTuple):
+    """FUJI similarity of the top j features for every j, and the area under that curve."""
+
+    curve: np.ndarray
+    area: float
+
+
+class Stability(NamedTuple):
+    """Nogueira's stability with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class MethodMap:
+    """Distances between methods and a plane in which they are kept as well as possible."""
+
+    distances: pd.DataFrame
+    coordinates: pd.DataFrame
+
+
+def fuji(first: FeatureRanking, second: FeatureRanking) -> Fuji:
+    """Fuzzy Jaccard index of the top features of two rankings.
+
+    A feature that just misses the top of one ranking counts in part, by its score relative to the last one in.
+
+    Parameters
+    ----------
+    first, second : FeatureRanking
+        Rankings of the same features.
+
+    Notes
+    -----
+    Scores are clipped at 0, 0/0 is 1, and the area is divided by the number of features, so that a ranking has the
+    similarity 1 with itself.
+
+    References
+    ----------
+    M. Petkovic et al. Quantifying the effects of gyroless flying of the Mars Express spacecraft with machine learning.
+    SMC-IT 2019.
+
+    Examples
+    --------
+    >>> from ramify.ranking import FeatureRanking, fuji
+    >>> fuji(FeatureRanking("abc", [3, 2, 1]), FeatureRanking("abc", [3, 1, 2])).curve.round(3).tolist()
+    [1.0, 0.667, 1.0]
+    """
+    scores = [np.maximum(0.0, ranking.scores) for ranking in (first, _same_features(first, second))]
+    orders = [np.argsort(-score, kind="stable") for score in scores]
+    positions = [np.empty(len(first), dtype=np.int64) for _ in orders]
+    for position, order in zip(positions, orders, strict=True):
+        position[order] = np.arange(len(order))
+    entry = np.minimum(*positions)
+    by_entry = np.argsort(entry, kind="stable")
+    n_in = np.searchsorted(entry[by_entry], np.arange(len(first)), side="right")
+    ordered = [score[by_entry] for score in scores]
+    curve = np.empty(len(first))
+    for j in range(len(first)):
+        members = [
+            _membership(score[: n_in[j]], raw[order[j]])
+            for score, raw, order in zip(ordered, scores, orders, strict=True)
+        ]
+        curve[j] = np.minimum(*members).sum() / np.maximum(*members).sum()
+    return Fuji(curve, float(curve.mean()))
+
+
+def overlap(first: FeatureRanking, second: FeatureRanking, k: int) -> float:
+    """Share of common features among the top `k` of two rankings.
+
+    Examples
+    --------
+    >>> from ramify.ranking import FeatureRanking, overlap
+    >>> overlap(FeatureRanking("abc", [3, 2, 1]), FeatureRanking("abc", [3, 1, 2]), 2)
+    0.5
+    """
+    check_integer("overlap", "k", k, low=1, high=len(first))
+    tops = [set(ranking.order[:k].tolist()) for ranking in (first, _same_features(first, second))]
+    return len(tops[0] & tops[1]) / k
+
+
+def kendall(first: FeatureRanking, second: FeatureRanking) -> float:
+    """Kendall's tau-b of the scores of two rankings; 0 where one of them is constant."""
+    return _correlation(stats.kendalltau, first, second)
+
+
+def spearman(first: FeatureRanking, second: FeatureRanking) -> float:
+    """Spearman's rank correlation of the scores of two rankings; 0 where one of them is constant."""
+    return _correlation(stats.spearmanr, first, second)
+
+
+def efficiency(ranking: FeatureRanking) -> float:
+    """Share of features with a positive score: the lower, the more features are left out.
+
+    Examples
+    --------
+    >>> from ramify.ranking import FeatureRanking, efficiency
+    >>> efficiency(FeatureRanking("abcd", [3, 0, -1, 2]))
+    0.5
+    """
+    return float(np.mean(ranking.scores > 0))
+
+
+def resampled_rankings(
+    ranker: Any, X: Any, y: Any, *, n_resamples: int = 20, random_state: Any = None
+) -> list[FeatureRanking]:
+    """Rankings from bootstrap samples of the rows, for `stability`.
+
+    Parameters
+    ----------
+    ranker : estimator with `ranking_`
+        Cloned and fitted on each sample.
+    X, y : array, CSR or frame
+        The data.
+    n_resamples : int, default=20
+        How many.
+    random_state : int, RandomState or None
+        Seed.
+    """
+    check_integer("resampled_rankings", "n_resamples", n_resamples, low=2)
+    random = check_random_state(random_state)
+    n_samples = n_rows(X)
+    drawn = [np.sort(random.randint(n_samples, size=n_samples)) for _ in range(n_resamples)]
+    return [clone(ranker).fit(take_rows(X, rows), take_rows(y, rows)).ranking_ for rows in drawn]
+
+
+def stability(rankings: Sequence[FeatureRanking], k: int, *, confidence: float = 0.95) -> Stability:
+    """How stable the top `k` features are over resamples of the data, corrected for chance.
+
+    Parameters
+    ----------
+    rankings : sequence of FeatureRanking
+        Rankings of the same features from resamples, see `resampled_rankings`.
+    k : int
+        How many features are looked at.
+    confidence : float, default=0.95
+        Confidence of the interval.
+
+    Returns
+    -------
+    Stability
+        1 for the same features every time, 0 as by chance.
+
+    References
+    ----------
+    S. Nogueira, K. Sechidis, G. Brown. On the stability of feature selection algorithms. JMLR 18, 2018.
+
+    Examples
+    --------
+    >>> from ramify.ranking import FeatureRanking, stability
+    >>> stability([FeatureRanking("abc", [3, 2, 1])] * 5, 1).value
+    1.0
+    """
+    if len(rankings) < 2:
+        raise ValueError(f"Stability needs at least two rankings. Got {len(rankings)}.")
+    n_features = len(rankings[0])
+    check_integer("stability", "k", k, low=1, high=n_features - 1)
+    check_real("stability", "confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+    chosen = np.zeros((len(rankings), n_features))
+    for row, ranking in zip(chosen, rankings, strict=True):
+        row[_same_features(rankings[0], ranking).order[:k]] = 1
+    n_rankings = len(rankings)
+    share = chosen.mean(axis=0)
+    chance = k / n_features * (1 - k / n_features)
+    value = 1 - (n_rankings / (n_rankings - 1) * share * (1 - share)).mean() / chance
+    # Each ranking's part in the value, whose spread gives the variance (the paper's Theorem 7; with k the same for all
+    # rankings its other terms are constant).
+    parts = (chosen @ share) / n_features / chance
+    variance = 4 / n_rankings**2 * np.sum((parts - parts.mean()) ** 2)
+    margin = stats.norm.ppf((1 + confidence) / 2) * np.sqrt(variance)
+    return Stability(float(value), float(value - margin), float(min(1.0, value + margin)))
+
+
+def method_map(rankings: Mapping[str, FeatureRanking], *, distance: str = "fuji") -> MethodMap:
+    """Distances between methods, and their places in a plane.
+
+    Parameters
+    ----------
+    rankings : mapping of str to FeatureRanking
+        Rankings of the same features by the names of their methods.
+    distance : {"fuji", "kendall", "spearman"}, default="fuji"
+        1 - area under the FUJI curve, or half of 1 - the correlation.
+
+    Examples
+    --------
+    >>> from ramify.ranking import FeatureRanking, method_map
+    >>> rankings = {"one": FeatureRanking("abc", [3, 2, 1]), "two": FeatureRanking("abc", [1, 2, 3])}
+    >>> float(method_map(rankings, distance="kendall").distances.loc["one", "two"])
+    1.0
+    """
+    import pandas as pd
+
+    check_option("method_map", "distance", distance, ("fuji", "kendall", "spearman"))
+    names = list(rankings)
+    if len(names) < 2:
+        raise ValueError(f"A map needs at least two methods. Got {len(names)}.")
+    apart = np.zeros((len(names), len(names)))
+    for i, first in enumerate(names):
+        for j in range(i):
+            pair = rankings[first], rankings[names[j]]
+            apart[i, j] = apart[j, i] = (
+                1 - fuji(*pair).area
+                if distance == "fuji"
+                else (1 - {"kendall": kendall, "spearman": spearman}[distance](*pair)) / 2
+            )
+    places = _classical_scaling(apart)
+    return MethodMap(
+        pd.DataFrame(apart, index=names, columns=names), pd.DataFrame(places, index=names, columns=["x", "y"])
+    )
+
+
+def _membership(scores: np.ndarray, last: float) -> np.ndarray:
+    """How far each feature belongs to the top, whose last one has the score `last`."""
+    return np.ones(len(scores)) if last <= 0 else np.minimum(1.0, scores / last)
+
+
+def _same_features(first: FeatureRanking, second: FeatureRanking) -> FeatureRanking:
+    second.scores_for(first.names)
+    return second
+
+
+def _correlation(measure: Any, first: FeatureRanking, second: FeatureRanking) -> float:
+    _same_features(first, second)
+    if len(np.unique(first.scores)) < 2 or len(np.unique(second.scores)) < 2:
+        return 0.0
+    return float(measure(first.scores, second.scores).statistic)
+
+
+def _classical_scaling(apart: np.ndarray) -> np.ndarray:
+    """Coordinates in two dimensions whose distances are nearest to `apart` (Torgerson)."""
+    centre = np.eye(len(apart)) - 1 / len(apart)
+    values, vectors = np.linalg.eigh(-centre @ (apart**2) @ centre / 2)
+    top = np.argsort(-values, kind="stable")[:2]
+    places = vectors[:, top] * np.sqrt(np.maximum(values[top], 0))
+    signs = np.sign(places[np.argmax(np.abs(places), axis=0), np.arange(places.shape[1])])
+    placed = np.zeros((len(apart), 2))
+    placed[:, : places.shape[1]] = places * np.where(signs == 0, 1, signs)
+    return placed

@@ -1,0 +1,212 @@
+"""Is it noise? Scores against those of features, or labels, that are known to be noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import false_discovery_control
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from ramify.ensemble.growing import progress_bar
+from ramify.parameters import check_integer, check_option
+from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.ranking.tables import column_names, n_rows, take_rows, with_shadows
+
+PER_LABEL = (False, True, "branch")
+
+
+@dataclass(frozen=True)
+class Significance:
+    """How sure it is that features are better than noise.
+
+    Attributes
+    ----------
+    ranking : FeatureRanking
+        The ranking of the data itself.
+    p_values, q_values : ndarray of shape (n_features,)
+        Probability of such a score for noise, and the same after Benjamini-Hochberg over the features.
+    p_values_per_label, q_values_per_label : ndarray of shape (n_features, n_labels) or None
+        The same for each label, corrected over the features within a label.
+    method : str
+        "shadow" or "permutation".
+    n_repeats : int
+        How often noise was scored.
+    """
+
+    ranking: FeatureRanking
+    p_values: np.ndarray
+    q_values: np.ndarray
+    p_values_per_label: np.ndarray | None
+    q_values_per_label: np.ndarray | None
+    method: str
+    n_repeats: int
+
+
+def significance(
+    ranker: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: str = "shadow",
+    n_repeats: int = 20,
+    per_label: bool | str = False,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Significance:
+    """P-values of features, for any ranker and score, globally and per label.
+
+    Parameters
+    ----------
+    ranker : estimator with `ranking_`
+        Cloned and fitted on each repetition.
+    X, y : array, CSR or frame
+        The data.
+    method : {"shadow", "permutation"}, default="shadow"
+        "shadow": in each repetition every feature stands beside a copy of itself with its rows in another order, and
+        competes with all copies (Boruta's idea). "permutation": in each repetition the rows of y are in another order.
+    n_repeats : int, default=20
+        Number of repetitions.
+    per_label : bool or "branch", default=False
+        Whether to give p-values per label too, or per branch: a label with all labels below it.
+    random_state : int, RandomState or None
+        Seed of the orders; the ranker keeps its own.
+    verbose : int, default=0
+        Whether to show progress.
+
+    Notes
+    -----
+    A feature's score is compared with those of noise after both are standardised by the mean and the spread of that
+    feature's own noise scores (each noise score by those of the other repetitions); then all features' noise is one
+    sample, of which the p-value is the share that is at least as large, the feature itself included:
+    `(1 + #{noise >= score}) / (1 + n_repeats * n_features)`. So p-values are finer than one part in `n_repeats`, and a
+    feature is measured against noise with its own values. For shadows the score is the mean over the repetitions, which
+    varies less than a single one, so p-values of noise err on the large side. With permuted labels all features are
+    noise at once, and some scores vary less then than beside relevant features; so standard scores are divided by the
+    ratio of the spreads of the lower halves of the scores, if it is above 1.
+
+    References
+    ----------
+    M. B. Kursa, W. R. Rudnicki. Feature selection with the Boruta package. Journal of Statistical Software 36, 2010.
+
+    Y. Benjamini, Y. Hochberg. Controlling the false discovery rate. Journal of the Royal Statistical Society 57, 1995.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ranking import ReliefRanker, significance
+    >>> data = make_hierarchical(300, depth=1, n_features=20, random_state=0)
+    >>> found = significance(ReliefRanker(), data.X, data.y, random_state=0)
+    >>> sorted((found.q_values < 0.05).nonzero()[0]) == sorted(data.truth.any(axis=1).nonzero()[0])
+    True
+    """
+    check_option("significance", "method", method, ("shadow", "permutation"))
+    check_integer("significance", "n_repeats", n_repeats, low=2)
+    check_option("significance", "per_label", per_label, PER_LABEL)
+    random = check_random_state(random_state)
+    orders = [random.permutation(n_rows(X)) for _ in range(n_repeats)]
+    with progress_bar(n_repeats, verbose, "Scoring noise") as progress:
+        ranking = clone(ranker).fit(X, y).ranking_
+        if per_label and ranking.per_label is None:
+            raise ValueError(
+                f"{type(ranker).__name__} gives no scores per label here. Use score='genie3', 'genie3_oob' or "
+                "'permutation' of a ForestRanker, or ReliefRanker(per_label=True)."
+            )
+        repeats = _shadow_repeats if method == "shadow" else _permutation_repeats
+        own, noise = [], []
+        for number, (real, null) in enumerate(repeats(ranker, X, y, orders, per_label)):
+            own.append(real)
+            noise.append(null)
+            if progress is not None:
+                progress(number + 1)
+    observed = _columns_of(ranking, per_label) if method == "permutation" else np.mean(own, axis=0)
+    p_values = _p_values(observed, np.array(noise), rescale=method == "permutation")
+    of_labels = p_values[:, 1:] if per_label else None
+    return Significance(
+        ranking,
+        p_values[:, 0],
+        false_discovery_control(p_values[:, 0]),
+        of_labels,
+        None if of_labels is None else false_discovery_control(of_labels, axis=0),
+        method,
+        n_repeats,
+    )
+
+
+def _shadow_repeats(
+    ranker: Any, X: Any, y: Any, orders: list[np.ndarray], per_label: bool | str
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Scores of the features and of their shadows, per repetition: features x (1 + labels)."""
+    n_features = len(column_names(X))
+    doubled = _with_doubled_columns(ranker, n_features)
+    for order in orders:
+        columns = _columns_of(clone(doubled).fit(with_shadows(X, order), y).ranking_, per_label)
+        yield columns[:n_features], columns[n_features:]
+
+
+def _permutation_repeats(
+    ranker: Any, X: Any, y: Any, orders: list[np.ndarray], per_label: bool | str
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    for order in orders:
+        columns = _columns_of(clone(ranker).fit(X, take_rows(y, order)).ranking_, per_label)
+        yield columns, columns
+
+
+def _columns_of(ranking: FeatureRanking, per_label: bool | str) -> np.ndarray:
+    """The global scores and behind them those per label: features x (1 + labels)."""
+    if not per_label:
+        return ranking.scores[:, None]
+    labels: sparse.csr_array = ranking.branch_scores() if per_label == "branch" else ranking.per_label
+    return np.hstack([ranking.scores[:, None], labels.toarray()])
+
+
+def _with_doubled_columns(ranker: Any, n_features: int) -> Any:
+    """The ranker with its nominal features declared for the shadows as well."""
+    doubled = clone(ranker)
+    for name, value in doubled.get_params().items():
+        if name.rpartition("__")[2] != "categorical_features" or value is None or isinstance(value, str):
+            continue
+        chosen = np.asarray(value)
+        if chosen.dtype == bool:
+            both: Any = np.concatenate([chosen, chosen])
+        elif chosen.dtype.kind in "iu":
+            both = np.concatenate([chosen % n_features, chosen % n_features + n_features])
+        else:
+            both = [*chosen.tolist(), *(f"shadow of {column}" for column in chosen.tolist())]
+        doubled.set_params(**{name: both})
+    return doubled
+
+
+def _p_values(observed: np.ndarray, noise: np.ndarray, *, rescale: bool) -> np.ndarray:
+    """P-value of each score among standardised noise of its column: features x columns."""
+    n_repeats, n_features, n_columns = noise.shape
+    p_values = np.empty((n_features, n_columns))
+    for column in range(n_columns):
+        null = noise[:, :, column]
+        spread = null.std(axis=0, ddof=1)
+        # Keeps features whose noise never varied from having an infinite standard score.
+        floor = np.median(spread[spread > 0]) if (spread > 0).any() else 1.0
+        standard = _standardised(observed[:, column], null.mean(axis=0), spread, floor)
+        if rescale:
+            usual = np.mean([_lower_spread(scores) for scores in null])
+            standard = standard / (max(1.0, _lower_spread(observed[:, column]) / usual) if usual > 0 else 1.0)
+        others = (null.sum(axis=0) - null) / (n_repeats - 1)
+        squares = ((null**2).sum(axis=0) - null**2) / (n_repeats - 1) - others**2
+        others_spread = np.sqrt(np.maximum(squares, 0) * (n_repeats - 1) / max(1, n_repeats - 2))
+        pooled = np.sort(_standardised(null, others, others_spread, floor).ravel())
+        at_least = len(pooled) - np.searchsorted(pooled, standard - 1e-12 * np.abs(standard), side="left")
+        p_values[:, column] = (1 + at_least) / (1 + len(pooled))
+    return p_values
+
+
+def _standardised(scores: np.ndarray, mean: np.ndarray, spread: np.ndarray, floor: float) -> np.ndarray:
+    return (scores - mean) / np.sqrt(spread**2 + floor**2)
+
+
+def _lower_spread(scores: np.ndarray) -> float:
+    """Spread of the scores below the median, where relevant features are not."""
+    return float(np.median(scores) - np.quantile(scores, 0.16))

@@ -1,0 +1,68 @@
+"""Rows and columns of X and y, whatever holds them: arrays, sparse matrices, pandas and polars frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """The given rows of X or y."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if sparse.issparse(X):
+        return sparse.csr_array(X)[rows]
+    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
+
+
+def take_columns(X: Any, columns: np.ndarray) -> Any:
+    """The given columns of X."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns]
+    if hasattr(X, "get_columns"):
+        return X[:, [int(j) for j in columns]]
+    if sparse.issparse(X):
+        return sparse.csc_array(X)[:, columns]
+    return np.asarray(X)[:, columns]
+
+
+def column_names(X: Any) -> tuple[str, ...]:
+    """Names of the columns of a frame, x0, x1, ... of an array."""
+    names = getattr(X, "columns", None)
+    n_columns = X.shape[1] if hasattr(X, "shape") else np.asarray(X).shape[1]
+    return tuple(f"x{j}" for j in range(n_columns)) if names is None else tuple(map(str, names))
+
+
+def n_rows(X: Any) -> int:
+    """Number of rows."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def with_shadows(X: Any, order: np.ndarray) -> Any:
+    """X beside a copy of itself whose rows are in another order: the same values, without relation to y."""
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X)
+        return sparse.csc_array(sparse.hstack([rows, rows[order]]))
+    if hasattr(X, "iloc"):
+        import pandas as pd
+
+        shadow = X.iloc[order].set_axis(X.index, axis=0).add_prefix("shadow of ")
+        return pd.concat([X, shadow], axis=1)
+    if hasattr(X, "get_columns"):
+        shadow = X[order.tolist()]
+        return X.hstack([series.alias(f"shadow of {series.name}") for series in shadow.get_columns()])
+    array = np.asarray(X)
+    return np.hstack([array, array[order]])
+
+
+def is_numbers(y: Any) -> bool:
+    """Whether y is numbers, not classes or label sets: fractions, or a matrix of other values than 0 and 1."""
+    if sparse.issparse(y):
+        return False
+    array = np.asarray(y)
+    if array.dtype.kind == "f":
+        known = array[~np.isnan(array)]
+        return bool((known != np.round(known)).any()) or (array.ndim == 2 and not np.isin(known, (0, 1)).all())
+    return array.ndim == 2 and array.dtype.kind in "iu" and not np.isin(array, (0, 1)).all()

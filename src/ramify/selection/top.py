@@ -1,0 +1,131 @@
+"""SelectTop: the best features of a ranking, as a scikit-learn selector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ramify.parameters import check_integer, check_option, check_real
+from ramify.ranking import FeatureRanking, ReliefRanker, addition_curve
+
+
+class SelectTop(SelectorMixin, BaseEstimator):
+    """Keep the best features of a ranking.
+
+    Parameters
+    ----------
+    ranker : estimator with `ranking_`, optional
+        What ranks, such as ForestRanker or ReliefRanker; by default `ReliefRanker()`.
+    n_features : int or "auto", default=10
+        How many to keep (all where there are fewer). "auto" keeps as many as a forest predicts best with, by
+        cross-validation: the smallest number within one standard error of the best.
+    threshold : float, optional
+        Keep only features whose score is above this as well.
+    cv : int or cross-validator, default=5
+        Folds for "auto".
+    n_jobs : int, optional
+        Threads for "auto".
+    random_state : int, RandomState or None
+        Seed for "auto".
+
+    Attributes
+    ----------
+    ranking_ : FeatureRanking
+        The ranking of all features.
+    n_features_ : int
+        Number of features kept.
+    curve_ : AdditionCurve
+        How quality grows with the features, for "auto".
+    ranker_ : estimator
+        The fitted ranker.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ranking import ReliefRanker
+    >>> from ramify.selection import SelectTop
+    >>> data = make_hierarchical(200, random_state=0)
+    >>> SelectTop(ReliefRanker(hierarchy=data.hierarchy), n_features=7).fit_transform(data.X, data.y).shape
+    (200, 7)
+    """
+
+    def __init__(
+        self,
+        ranker: Any = None,
+        *,
+        n_features: int | str = 10,
+        threshold: float | None = None,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.ranker = ranker
+        self.n_features = n_features
+        self.threshold = threshold
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> SelectTop:
+        """Rank the features and choose the best.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+        y : array, CSR or frame
+            What the ranker takes.
+
+        Returns
+        -------
+        SelectTop
+            The fitted selector.
+        """
+        if isinstance(self.n_features, str):
+            check_option(self, "n_features", self.n_features, ("auto",))
+        else:
+            check_integer(self, "n_features", self.n_features, low=1)
+        if self.threshold is not None:
+            check_real(self, "threshold", self.threshold)
+        validate_data(self, X, skip_check_array=True)
+        ranker = ReliefRanker() if self.ranker is None else self.ranker
+        self.ranker_ = clone(ranker).fit(X, y)
+        self.ranking_: FeatureRanking = self.ranker_.ranking_
+        kept = self.ranking_.order[: self._count(ranker, X, y)]
+        if self.threshold is not None:
+            kept = kept[self.ranking_.scores[kept] > self.threshold]
+        self._mask = np.zeros(len(self.ranking_), dtype=bool)
+        self._mask[kept] = True
+        self.n_features_ = len(kept)
+        return self
+
+    def _count(self, ranker: Any, X: Any, y: Any) -> int:
+        if self.n_features != "auto":
+            return int(self.n_features)
+        hierarchy = getattr(ranker, "hierarchy", None) or getattr(getattr(ranker, "estimator", None), "hierarchy", None)
+        self.curve_ = addition_curve(
+            ranker,
+            X,
+            y,
+            n_random=0,
+            cv=self.cv,
+            hierarchy=hierarchy,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+        return self.curve_.best_size
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "ranking_")
+        return self._mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
