@@ -97,17 +97,12 @@ void LabelRanker::rank(const double* pair_means, double* ranks) {
     }
   }
   for (std::size_t a = 0; a < wins_.size(); ++a) {
-    double rank = 1;
+    int twice = 1;  // a label ties with itself
     for (std::size_t b = 0; b < wins_.size(); ++b) {
-      if (b == a) continue;
       const double lead = wins_[b] - wins_[a];
-      if (lead > tie_tolerance) {
-        rank += 1;
-      } else if (lead >= -tie_tolerance) {
-        rank += 0.5;
-      }
+      twice += (lead > tie_tolerance) + (lead >= -tie_tolerance);
     }
-    ranks[a] = rank;
+    ranks[a] = twice / 2.0;
   }
 }
 
@@ -141,7 +136,9 @@ SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const F
   };
   run_tasks(forest.n_trees(), n_threads, prepare, poll);
 
-  const std::int64_t size = rows.rows_per_block(), n_blocks = (rows.n_rows() + size - 1) / size;
+  // Large blocks, since each block walks through the memory of all trees.
+  const std::int64_t size = std::max(rows.rows_per_block(), std::min<std::int64_t>(2048, (1 << 17) / rows.n_features()));
+  const std::int64_t n_blocks = (rows.n_rows() + size - 1) / size;
   std::vector<std::vector<double>> blocks(static_cast<std::size_t>(n_threads));
   const auto sum_block = [&](std::int64_t task, int thread, const Control&) {
     std::vector<double>& block = blocks[static_cast<std::size_t>(thread)];
