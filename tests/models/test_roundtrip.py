@@ -1,5 +1,6 @@
 """Row R16: what is loaded equals what was saved to the last bit, and a save that fails leaves the old file."""
 
+import dataclasses
 import errno
 import os
 import signal
@@ -40,6 +41,9 @@ def assert_same(left, right):
     elif sparse.issparse(left):
         for name in ("data", "indices", "indptr"):
             assert_same(getattr(left, name), getattr(right, name))
+    elif dataclasses.is_dataclass(left):
+        for field in dataclasses.fields(left):
+            assert_same(getattr(left, field.name), getattr(right, field.name))
     elif hasattr(left, "arrays"):
         assert_same(left.arrays(), right.arrays())
     else:
