@@ -19,7 +19,7 @@ from ramify.report.methods import citations, method_meaning
 from ramify.report.results import Results
 from ramify.report.summary import agreement_sentences, lead_sentence, quality_sentences, summary_sentences
 
-OWN_FACTOR = 3
+OWN_FACTOR = 2
 """A feature is a branch's own where its share is at least this many times its overall share."""
 
 CHIPS = 5
@@ -85,7 +85,10 @@ def _data(results: Results) -> dict[str, Any] | None:
         return None
     noun = _noun(results)[0 if data.n_labels == 1 else 1]
     figures = [(f"{data.n_samples:,}", "examples"), (f"{data.n_features:,}", "features")]
-    facts = [("Source", ", ".join(_source_names(data.source)) or "given as arrays"), ("Examples", f"{data.n_samples:,}")]
+    facts = [
+        ("Source", ", ".join(_source_names(data.source)) or "given as arrays"),
+        ("Examples", f"{data.n_samples:,}"),
+    ]
     n_nominal = int(data.categorical_features.sum())
     storage = "sparse" if sparse.issparse(data.X) else "dense"
     facts.append(("Features", f"{data.n_features:,} ({data.n_features - n_nominal:,} numeric, {n_nominal:,} nominal)"))

@@ -30,7 +30,7 @@ _SECTIONS = (
     ("feature-map", "Features", "methods"),
     ("map", "Map", "methods"),
     ("heatmap", "Heat map", "heatmaps"),
-    ("measures", "Predictive quality", "measures"),
+    ("measures", "Measures", "measures"),
     ("quality", "Trust", "quality"),
     ("agreement", "Agreement", "agreement"),
     ("comparisons", "Comparison", "comparisons"),

@@ -61,15 +61,15 @@
   // ---- who drives what
   const tree = byId("tree");
   let open = new Set(), treeShown = TREE_PAGE, labelQuery = "";
+  // At first as many whole levels are open as fit the screen, or else the largest branches of the first.
   function startOpen() {
     open = new Set();
-    let rows = roots.length, front = roots.slice();
-    while (front.length && rows < 14) {
-      const next = [];
-      for (const label of front) {
-        if (rows >= 14 || !children[label].length) continue;
-        open.add(label); rows += children[label].length; next.push(...children[label]);
-      }
+    const most = 16;
+    let rows = roots.length, front = roots;
+    while (front.length && rows < most) {
+      const next = front.flatMap((label) => children[label]);
+      if (rows + next.length > most && front !== roots) break;
+      for (const label of front) if (rows < most && children[label].length) { open.add(label); rows += children[label].length; }
       front = next;
     }
   }
@@ -94,12 +94,12 @@
     }
     return list;
   }
-  function chip(feature, share, factor) {
+  function chip(feature, length, share, factor) {
     const own = factor >= content.own_factor && share >= OWN_SHARE;
     const button = make("button", "chip" + (own ? " own" : "") + (feature === state.feature ? " lit" : ""), features.names[feature]);
     button.type = "button"; button.dataset.feature = feature;
     button.title = `${features.names[feature]}: ${percent(share)} of this branch's importance, ${factor.toFixed(1)} times its overall share`;
-    const fill = make("i"); fill.style.width = 100 * share + "%"; button.append(fill);
+    const fill = make("i"); fill.style.width = 100 * length + "%"; button.append(fill);
     return button;
   }
   function branchRow(label) {
@@ -124,7 +124,7 @@
       const overall = overallShare[branchMethod()];
       for (let i = 0; i < Math.min(CHIPS, b.features.length); i++) {
         const share = branchShare(b, i);
-        if (share > 0) chips.append(chip(b.features[i], share, share / (overall[b.features[i]] || Infinity)));
+        if (share > 0) chips.append(chip(b.features[i], b.scores[i] / 1000, share, share / (overall[b.features[i]] || Infinity)));
       }
       if (!chips.childNodes.length) chips.append(make("span", "soft small", "no feature stands out"));
     }
