@@ -245,7 +245,6 @@ def _curves(data: Dataset, seed: int, jobs: int) -> tuple[dict[str, Curve], Curv
     rankers["relief"] = ReliefRanker(hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
     small = ForestClassifier(25, hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
     curves: dict[str, Curve] = {}
-    random = None
     for name, ranker in rankers.items():
         found = addition_curve(
             ranker,
@@ -253,14 +252,14 @@ def _curves(data: Dataset, seed: int, jobs: int) -> tuple[dict[str, Curve], Curv
             data.y,
             estimator=small,
             sizes=CURVE_SIZES,
-            n_random=0 if random else 10,
+            n_random=0 if curves else 10,
             cv=2,
             hierarchy=data.hierarchy,
             random_state=seed,
         )
         curves[name] = Curve(found.sizes, found.values)
-        random = random or Curve(found.sizes, found.random_mean, found.random_low, found.random_high)
-    assert random is not None
+        if found.random_mean is not None:
+            random = Curve(found.sizes, found.random_mean, found.random_low, found.random_high)
     return curves, random
 
 

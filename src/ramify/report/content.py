@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from importlib.metadata import version
+from itertools import combinations
 from pathlib import PurePath
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy import sparse
 
 import ramify
 from ramify.hierarchy import Hierarchy
-from ramify.ranking import FeatureRanking
+from ramify.ranking import FeatureRanking, overlap, spearman
 from ramify.report.branches import branch_tops, heat_map, most_driven
 from ramify.report.methods import citations, method_meaning
 from ramify.report.results import Results
@@ -296,37 +297,20 @@ def _agreement(results: Results) -> dict[str, Any] | None:
     if len(results.rankings) < 2:
         return None
     names = list(results.rankings)
-    ranks = np.array([np.asarray(results.rankings[name].ranks, dtype=float) for name in names])
-    n_features = ranks.shape[1]
+    rankings = list(results.rankings.values())
+    correlation = [[1.0 if a is b else spearman(a, b) for b in rankings] for a in rankings]
+    n_features = len(rankings[0])
     sizes = sorted({int(k) for k in np.geomspace(1, max(1, n_features // 2), 12)})
-    best = np.argsort(ranks, axis=1, kind="stable")
-    shared = []
-    for k in sizes:
-        tops = [set(row[:k].tolist()) for row in best]
-        pairs = [len(a & b) / k for i, a in enumerate(tops) for b in tops[i + 1 :]]
-        shared.append(float(np.mean(pairs)))
+    shared = [np.mean([overlap(a, b, k) for a, b in combinations(rankings, 2)]) for k in sizes]
     agreement = {
         "methods": names,
-        "correlation": [rounded(row) for row in _rank_correlation(ranks)],
+        "correlation": [rounded(row) for row in correlation],
         "sizes": sizes,
         "shared": rounded(shared),
         "by_chance": rounded([k / n_features for k in sizes]),
     }
     agreement["sentences"] = agreement_sentences(agreement)
     return agreement
-
-
-def _rank_correlation(ranks: np.ndarray) -> np.ndarray:
-    """Spearman correlation of rank rows; a constant row correlates 0 with others and 1 with itself."""
-    from scipy.stats import rankdata
-
-    centred = rankdata(ranks, axis=1)
-    centred = centred - centred.mean(axis=1, keepdims=True)
-    norms = np.sqrt((centred**2).sum(axis=1))
-    norms[norms == 0] = np.inf
-    correlation = (centred / norms[:, None]) @ (centred / norms[:, None]).T
-    np.fill_diagonal(correlation, 1.0)
-    return correlation
 
 
 def _comparisons(results: Results) -> list[dict[str, Any]]:
