@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,12 @@ template <class T>
 using InMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using OutArray = nb::ndarray<nb::numpy, T>;
+
+/// The number of threads, if it is one.
+inline int threads(int n_threads) {
+  if (n_threads < 1) throw std::invalid_argument("n_threads must be at least 1.");
+  return n_threads;
+}
 
 /// Hand a vector's memory to numpy.
 template <class T>

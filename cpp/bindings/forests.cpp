@@ -59,7 +59,7 @@ Forest bind_grow_labels(const FeatureTable& table, const InArray<std::int64_t>& 
                         std::int64_t min_samples_leaf, double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads,
                         std::optional<nb::callable> progress) {
   const GrowParams params = checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth,
-                                     min_samples_split, min_samples_leaf, min_impurity_decrease, n_threads, false,
+                                     min_samples_split, min_samples_leaf, min_impurity_decrease, threads(n_threads), false,
                                      min_weight_fraction_leaf});
   const LabelRows target = label_rows(indptr, indices, label_weights);
   const Examples examples = examples_of(table.n_rows(), rows, sample_weight);
@@ -76,7 +76,7 @@ Forest bind_grow_numbers(const FeatureTable& table,
                          std::int64_t max_depth, std::int64_t min_samples_split, std::int64_t min_samples_leaf,
                          double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads, std::optional<nb::callable> progress) {
   const GrowParams params = checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth,
-                                     min_samples_split, min_samples_leaf, min_impurity_decrease, n_threads, false,
+                                     min_samples_split, min_samples_leaf, min_impurity_decrease, threads(n_threads), false,
                                      min_weight_fraction_leaf});
   if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
   const NumberRows target{values.data(), static_cast<std::int64_t>(values.shape(0)),
@@ -92,7 +92,7 @@ OutArray<double> bind_predict(const Forest& forest, const HeldRows& rows, std::i
   if (last_row < first_row) throw nb::value_error("last_row must not be below first_row.");
   std::vector<double> out(static_cast<std::size_t>((last_row - first_row) * forest.n_outputs));
   Patience().run([&](const Poll& poll) {
-    predict(forest, *rows.rows, {first_row, last_row}, n_threads, poll, out.data());
+    predict(forest, *rows.rows, {first_row, last_row}, threads(n_threads), poll, out.data());
     return 0;
   });
   return to_numpy(std::move(out), static_cast<std::size_t>(last_row - first_row),
@@ -103,7 +103,7 @@ nb::tuple bind_predict_sparse(const Forest& forest, const HeldRows& rows, double
                               std::int64_t last_row, int n_threads) {
   if (last_row < first_row) throw nb::value_error("last_row must not be below first_row.");
   SparsePrediction result = Patience().run([&](const Poll& poll) {
-    return predict_sparse(forest, *rows.rows, {first_row, last_row}, threshold, n_threads, poll);
+    return predict_sparse(forest, *rows.rows, {first_row, last_row}, threshold, threads(n_threads), poll);
   });
   return nb::make_tuple(to_numpy(std::move(result.values)), to_numpy(std::move(result.labels)),
                         to_numpy(std::move(result.offsets)));
@@ -114,7 +114,7 @@ OutArray<std::int32_t> bind_apply(const Forest& forest, const HeldRows& rows, in
              n_trees = static_cast<std::size_t>(forest.n_trees());
   std::vector<std::int32_t> out(n_rows * n_trees);
   Patience().run([&](const Poll& poll) {
-    apply(forest, *rows.rows, n_threads, poll, out.data());
+    apply(forest, *rows.rows, threads(n_threads), poll, out.data());
     return 0;
   });
   return to_numpy(std::move(out), n_rows, n_trees);
@@ -129,7 +129,7 @@ nb::tuple bind_predict_oob(const Forest& forest, const HeldRows& rows, const Opt
   std::vector<double> out(n_rows * static_cast<std::size_t>(forest.n_outputs));
   std::vector<std::int32_t> n_trees(n_rows);
   Patience().run([&](const Poll& poll) {
-    predict_oob(forest, *rows.rows, examples, {first_row, last_row}, n_threads, poll, out.data(), n_trees.data());
+    predict_oob(forest, *rows.rows, examples, {first_row, last_row}, threads(n_threads), poll, out.data(), n_trees.data());
     return 0;
   });
   return nb::make_tuple(to_numpy(std::move(out), n_rows, static_cast<std::size_t>(forest.n_outputs)),
@@ -141,7 +141,7 @@ nb::tuple bind_contributions(const Forest& forest, const HeldRows& rows, std::in
              n_features = static_cast<std::size_t>(forest.n_features());
   std::vector<double> out(n_rows * n_features, 0.0);
   const double roots = Patience().run(
-      [&](const Poll& poll) { return contributions(forest, *rows.rows, output, n_threads, poll, out.data()); });
+      [&](const Poll& poll) { return contributions(forest, *rows.rows, output, threads(n_threads), poll, out.data()); });
   return nb::make_tuple(to_numpy(std::move(out), n_rows, n_features), roots);
 }
 

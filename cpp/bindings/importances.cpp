@@ -21,7 +21,7 @@ nb::tuple bind_genie3_per_output(const Forest& forest, const InArray<double>& ou
   if (static_cast<std::int64_t>(output_weights.size()) != forest.n_outputs)
     throw nb::value_error("output_weights needs one entry per output.");
   return to_tuple(Patience().run(
-      [&](const Poll& poll) { return genie3_per_output(forest, output_weights.data(), n_threads, poll); }));
+      [&](const Poll& poll) { return genie3_per_output(forest, output_weights.data(), threads(n_threads), poll); }));
 }
 
 nb::tuple bind_genie3_oob(const Forest& forest, const HeldRows& rows, const InArray<std::int64_t>& indptr,
@@ -30,7 +30,7 @@ nb::tuple bind_genie3_oob(const Forest& forest, const HeldRows& rows, const InAr
   const LabelRows labels = label_rows(indptr, indices, output_weights);
   const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
   return to_tuple(Patience().run(
-      [&](const Poll& poll) { return genie3_oob(forest, *rows.rows, labels, examples, n_threads, poll); }));
+      [&](const Poll& poll) { return genie3_oob(forest, *rows.rows, labels, examples, threads(n_threads), poll); }));
 }
 
 std::vector<double> unit_weights(const Forest& forest) {
@@ -56,7 +56,7 @@ OutArray<double> bind_permutation_labels(const Forest& forest, const FeatureTabl
   const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
   const LabelError kind = error == "auprc" ? LabelError::auprc : LabelError::misclassification;
   return to_numpy(Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_labels(forest, table, labels, kind, examples, n_threads, poll);
+    return permutation_labels(forest, table, labels, kind, examples, threads(n_threads), poll);
   }));
 }
 
@@ -68,7 +68,7 @@ nb::tuple bind_permutation_brier(const Forest& forest, const FeatureTable& table
   const LabelRows labels = unweighted(indptr, indices, ones);
   const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
   return to_tuple(Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_brier(forest, table, labels, examples, n_threads, poll);
+    return permutation_brier(forest, table, labels, examples, threads(n_threads), poll);
   }));
 }
 
@@ -82,7 +82,7 @@ OutArray<double> bind_permutation_numbers(
                            static_cast<std::int64_t>(values.shape(1)), target_weights.data()};
   const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
   return to_numpy(Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_numbers(forest, table, numbers, examples, n_threads, poll);
+    return permutation_numbers(forest, table, numbers, examples, threads(n_threads), poll);
   }));
 }
 
@@ -96,7 +96,7 @@ OutArray<double> bind_genie3_oob_numbers(
                            static_cast<std::int64_t>(values.shape(1)), target_weights.data()};
   const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
   auto scores = Patience().run([&](const Poll& poll) {
-    return genie3_oob_numbers(forest, *rows.rows, numbers, examples, n_threads, poll);
+    return genie3_oob_numbers(forest, *rows.rows, numbers, examples, threads(n_threads), poll);
   });
   return to_numpy(std::move(scores), static_cast<std::size_t>(forest.n_features()), values.shape(1));
 }

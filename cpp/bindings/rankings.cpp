@@ -76,7 +76,7 @@ nb::tuple bind_sum_rankings(const Forest& forest, const HeldRows& rows, std::int
                             bool out_of_bag, const OptionalWeights& sample_weight, int n_threads) {
   const Examples examples = examples_of(rows.rows->n_rows(), {}, sample_weight);
   SummedRankings result = Patience().run([&](const Poll& poll) {
-    return sum_rankings(forest, n_labels, *rows.rows, out_of_bag ? &examples : nullptr, as_signs, n_threads, poll);
+    return sum_rankings(forest, n_labels, *rows.rows, out_of_bag ? &examples : nullptr, as_signs, threads(n_threads), poll);
   });
   const auto n_rows = static_cast<std::size_t>(rows.rows->n_rows());
   const std::size_t n_cells = n_rows == 0 ? 0 : result.sums.size() / n_rows;
@@ -101,7 +101,7 @@ nb::tuple bind_permutation_rankings(const Forest& forest, const FeatureTable& ta
   const RankingRows target = ranking_rows(signs, compared, vectors, kinds, n_labels, 1.0);
   const Examples examples = examples_of(table.n_rows(), {}, sample_weight);
   RankingIncreases result = Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_rankings(forest, table, target, examples, n_threads, poll);
+    return permutation_rankings(forest, table, target, examples, threads(n_threads), poll);
   });
   const std::size_t n_features = result.scores.size();
   return nb::make_tuple(to_numpy(std::move(result.scores)),

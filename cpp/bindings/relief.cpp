@@ -67,7 +67,7 @@ void bind_relief(nb::module_& m) {
         const ramify::DenseRows all{rows.data(), static_cast<std::int64_t>(rows.shape(0)), n_features};
         const ramify::DenseRows asked{queries.data(), static_cast<std::int64_t>(queries.shape(0)), n_features};
         const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbours};
-        auto found = Patience().run([&](const ramify::Poll& poll) { return ramify::nearest_dense(all, asked, differences, query, n_threads, poll); });
+        auto found = Patience().run([&](const ramify::Poll& poll) { return ramify::nearest_dense(all, asked, differences, query, threads(n_threads), poll); });
         return neighbours(std::move(found), queries.shape(0), n_groups, n_neighbours);
       },
       "rows"_a.noconvert(), "queries"_a.noconvert(), nb::kw_only(), "differences"_a, "own_rows"_a.noconvert(), "groups"_a.noconvert(),
@@ -77,7 +77,7 @@ void bind_relief(nb::module_& m) {
       [](const SparseArrays& rows, const SparseArrays& queries, const ramify::Differences& differences, InArray<std::int64_t> own_rows,
          InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbours, int n_threads) {
         const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbours};
-        auto found = Patience().run([&](const ramify::Poll& poll) { return ramify::nearest_sparse(rows.matrix, queries.matrix, differences, query, n_threads, poll); });
+        auto found = Patience().run([&](const ramify::Poll& poll) { return ramify::nearest_sparse(rows.matrix, queries.matrix, differences, query, threads(n_threads), poll); });
         return neighbours(std::move(found), static_cast<std::size_t>(queries.matrix.n_rows), n_groups, n_neighbours);
       },
       "rows"_a, "queries"_a, nb::kw_only(), "differences"_a, "own_rows"_a.noconvert(), "groups"_a.noconvert(), "n_groups"_a,
@@ -89,7 +89,7 @@ void bind_relief(nb::module_& m) {
         const ramify::WeightedPairs pairs{first.data(),   second.data(),       static_cast<std::int64_t>(first.shape(0)), offsets.data(),
                                           columns.data(), coefficients.data(), n_columns};
         const auto n_rows = static_cast<std::int64_t>(X.shape(0));
-        auto sums = Patience().run([&](const ramify::Poll& poll) { return ramify::difference_sums_dense(X.data(), n_rows, differences, pairs, n_threads, poll); });
+        auto sums = Patience().run([&](const ramify::Poll& poll) { return ramify::difference_sums_dense(X.data(), n_rows, differences, pairs, threads(n_threads), poll); });
         return to_numpy(std::move(sums), X.shape(1), static_cast<std::size_t>(n_columns));
       },
       "X"_a.noconvert(), nb::kw_only(), "differences"_a, "first"_a.noconvert(), "second"_a.noconvert(), "offsets"_a.noconvert(),
@@ -101,7 +101,7 @@ void bind_relief(nb::module_& m) {
          InArray<std::int64_t> offsets, InArray<std::int32_t> columns, InArray<double> coefficients, std::int64_t n_columns, int n_threads) {
         const ramify::WeightedPairs pairs{first.data(),   second.data(),       static_cast<std::int64_t>(first.shape(0)), offsets.data(),
                                           columns.data(), coefficients.data(), n_columns};
-        auto sums = Patience().run([&](const ramify::Poll& poll) { return ramify::difference_sums_sparse(X.matrix, differences, pairs, n_threads, poll); });
+        auto sums = Patience().run([&](const ramify::Poll& poll) { return ramify::difference_sums_sparse(X.matrix, differences, pairs, threads(n_threads), poll); });
         return to_numpy(std::move(sums), static_cast<std::size_t>(X.matrix.n_features), static_cast<std::size_t>(n_columns));
       },
       "X"_a, nb::kw_only(), "differences"_a, "first"_a.noconvert(), "second"_a.noconvert(), "offsets"_a.noconvert(),
