@@ -1,5 +1,7 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -27,3 +29,15 @@ def test_help_loads_neither_scikit_learn_nor_pandas():
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         ramify.nonsense  # noqa: B018
+
+
+def test_every_name_of_the_package_can_be_imported():
+    for name in ramify.__all__:
+        assert getattr(ramify, name) is not None
+    assert set(dir(ramify)) == set(ramify.__all__)
+
+
+def test_the_stub_for_type_checkers_lists_the_same_names():
+    stub = Path(ramify.__file__).with_name("__init__.pyi").read_text(encoding="utf-8")
+    listed = set(re.findall(r" as (\w+)$", stub, flags=re.M)) | {"__version__"}
+    assert listed == set(ramify.__all__)

@@ -40,6 +40,7 @@ def base_calls() -> dict:
         "min_samples_split": 2,
         "min_samples_leaf": 1,
         "min_impurity_decrease": 0.0,
+        "min_weight_fraction_leaf": 0.0,
         "n_threads": 1,
         "progress": None,
     }
@@ -81,7 +82,8 @@ def mutate(value, rng):
     if kind == 0:
         return changed[: rng.integers(len(changed) + 1)]
     if kind == 1:
-        return changed.astype(rng.choice(["f4", "f8", "i4", "i8", "u1", "O"]))
+        with np.errstate(invalid="ignore"):
+            return changed.astype(rng.choice(["f4", "f8", "i4", "i8", "u1", "O"]))
     if kind == 2:
         return np.concatenate([changed, changed])
     if kind == 3:
