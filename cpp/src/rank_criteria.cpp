@@ -200,22 +200,25 @@ void EntropyCriterion::add(std::int64_t position) {
 }
 
 double EntropyCriterion::gain() const {
-  return parent_ - (left_.n * left_.entropy(square_) + right_.n * right_.entropy(square_)) / node_.n;
+  left_entropy_ = left_.entropy(square_);
+  right_entropy_ = right_.entropy(square_);
+  return parent_ - (left_.n * left_entropy_ + right_.n * right_entropy_) / node_.n;
 }
 
 bool EntropyCriterion::allowed() const {
   if (node_.n <= 1) return false;
   const double k = static_cast<double>(node_.n_distinct);
   const double code = node_.n_distinct >= 100 ? k * std::log(3.0) : std::log(std::pow(3.0, k) - 2);
-  const double drop = k * parent_ - static_cast<double>(left_.n_distinct) * left_.entropy(square_) -
-                      static_cast<double>(right_.n_distinct) * right_.entropy(square_);
-  return gain() > (std::log(node_.n - 1) + code - drop) / node_.n;
+  const double drop = k * parent_ - static_cast<double>(left_.n_distinct) * left_entropy_ -
+                      static_cast<double>(right_.n_distinct) * right_entropy_;
+  const double gain = parent_ - (left_.n * left_entropy_ + right_.n * right_entropy_) / node_.n;
+  return gain > (std::log(node_.n - 1) + code - drop) / node_.n;
 }
 
 // ---- Mallows spread
 
 namespace {
-constexpr std::size_t grid_cells = 2048;
+constexpr std::size_t n_cells = 4096;
 }
 
 MallowsCriterion::MallowsCriterion(const RankingProblem& problem)
@@ -223,19 +226,32 @@ MallowsCriterion::MallowsCriterion(const RankingProblem& problem)
       n_labels_(problem.rows.n_labels),
       n_pairs_(problem.rows.n_pairs),
       total_(static_cast<std::size_t>(signs_.stride())),
+      total_wins_(static_cast<std::size_t>(n_labels_)),
       left_(total_.size()),
-      wins_(static_cast<std::size_t>(problem.rows.n_labels)),
+      wins_(total_wins_.size()),
+      right_wins_(total_wins_.size()),
       right_(total_.size()) {
-  start_.resize(grid_cells + 1);
-  const double half = static_cast<double>(n_pairs_) / 2;
-  for (std::size_t cell = 0; cell <= grid_cells; ++cell) {
-    const double mean_distance = half * static_cast<double>(cell) / grid_cells;
-    double low = 0, high = max_spread, slope = 0;
-    for (int step = 0; step < 60; ++step) {
-      const double middle = (low + high) / 2;
-      (expected_distance(middle, slope) > mean_distance ? low : high) = middle;
+  tabulate_spreads();
+}
+
+void MallowsCriterion::tabulate_spreads() {
+  double slope = 0;
+  least_distance_ = expected_distance(max_spread, slope);
+  log_start_ = std::log(least_distance_);
+  log_step_ = (std::log(static_cast<double>(n_pairs_) / 2) - log_start_) / n_cells;
+  double spread = max_spread;
+  for (std::size_t cell = 0; cell <= n_cells; ++cell) {
+    const double mean_distance = std::exp(log_start_ + static_cast<double>(cell) * log_step_);
+    for (int step = 0; step < 50; ++step) {  // Newton from the cell before
+      const double error = expected_distance(spread, slope) - mean_distance;
+      const double next = std::min(max_spread, std::max(0.0, spread - error / slope));
+      const bool close = std::abs(next - spread) < 1e-15;
+      spread = next;
+      if (close) break;
     }
-    start_[cell] = (low + high) / 2;
+    expected_distance(spread, slope);
+    spreads_.push_back(spread);
+    slopes_.push_back(mean_distance / slope * log_step_);
   }
 }
 
@@ -258,39 +274,39 @@ double MallowsCriterion::expected_distance(double spread, double& slope) const {
 }
 
 double MallowsCriterion::spread_of(double mean_distance) const {
-  const double half = static_cast<double>(n_pairs_) / 2;
-  if (mean_distance >= half) return 0.0;
-  const double at = mean_distance / half * grid_cells;
-  const std::size_t cell = static_cast<std::size_t>(at);
-  double spread = start_[cell] + (at - static_cast<double>(cell)) * (start_[cell + 1] - start_[cell]);
-  for (int step = 0; step < 8; ++step) {
-    double slope = 0;
-    const double error = expected_distance(spread, slope) - mean_distance;
-    if (slope >= 0) break;
-    const double next = std::min(max_spread, std::max(0.0, spread - error / slope));
-    const double change = std::abs(next - spread);
-    spread = next;
-    if (change < 1e-12) break;
-  }
-  return spread;
+  if (mean_distance <= least_distance_) return max_spread;
+  if (mean_distance >= static_cast<double>(n_pairs_) / 2) return 0.0;
+  const double at = (std::log(mean_distance) - log_start_) / log_step_;
+  const std::size_t cell = std::min(n_cells - 1, static_cast<std::size_t>(std::max(0.0, at)));
+  const double t = at - static_cast<double>(cell), s = 1 - t;  // cubic through values and slopes
+  return s * s * ((1 + 2 * t) * spreads_[cell] + t * slopes_[cell]) +
+         t * t * ((1 + 2 * s) * spreads_[cell + 1] - s * slopes_[cell + 1]);
 }
 
-/// Ranks the labels by their wins (ties by label order) and counts agreement with that order.
-double MallowsCriterion::spread_of_sums(const double* sums, double n_ordered) const {
-  if (n_ordered <= 0) return 0.0;
-  std::fill(wins_.begin(), wins_.end(), 0.0);
-  const double* pair = sums;
-  for (std::int64_t a = 0; a < n_labels_; ++a)
-    for (std::int64_t b = a + 1; b < n_labels_; ++b, ++pair) {
-      wins_[static_cast<std::size_t>(a)] += *pair;
-      wins_[static_cast<std::size_t>(b)] -= *pair;
+void MallowsCriterion::count_wins(const double* sums, std::vector<double>& wins) const {
+  std::fill(wins.begin(), wins.end(), 0.0);
+  for (std::size_t a = 0; a < wins.size(); ++a) {
+    double won = 0;
+    for (std::size_t b = a + 1; b < wins.size(); ++b, ++sums) {
+      won += *sums;
+      wins[b] -= *sums;
     }
-  double agreement = 0;
-  pair = sums;
-  for (std::int64_t a = 0; a < n_labels_; ++a)
-    for (std::int64_t b = a + 1; b < n_labels_; ++b, ++pair)
-      agreement += wins_[static_cast<std::size_t>(b)] - wins_[static_cast<std::size_t>(a)] > tolerance ? -*pair : *pair;
-  return spread_of(static_cast<double>(n_pairs_) / 2 * (1 - agreement / n_ordered));
+    wins[a] += won;
+  }
+}
+
+/// Preferences that agree with the order by wins (ties by label order), less those that do not.
+double MallowsCriterion::agreement(const double* sums, const std::vector<double>& wins) const {
+  double result = 0;
+  for (std::size_t a = 0; a < wins.size(); ++a) {
+    const double limit = wins[a] + tolerance;
+    for (std::size_t b = a + 1; b < wins.size(); ++b, ++sums) result += wins[b] > limit ? -*sums : *sums;
+  }
+  return result;
+}
+
+double MallowsCriterion::spread_of_agreement(double agreement, double n_ordered) const {
+  return n_ordered > 0 ? spread_of(static_cast<double>(n_pairs_) / 2 * (1 - agreement / n_ordered)) : 0.0;
 }
 
 void MallowsCriterion::open(const std::uint32_t* rows, const double* weights, std::int64_t n) {
@@ -303,7 +319,8 @@ void MallowsCriterion::open(const std::uint32_t* rows, const double* weights, st
     ordered_ += weights[i] * signs_.square(rows[i]);
     add_scaled(total_.data(), signs_.row(rows[i]), weights[i], signs_.stride());
   }
-  parent_ = spread_of_sums(total_.data(), ordered_);
+  count_wins(total_.data(), total_wins_);
+  parent_ = spread_of_agreement(agreement(total_.data(), total_wins_), ordered_);
   clear();
 }
 
@@ -320,12 +337,15 @@ void MallowsCriterion::add(std::int64_t position) {
 }
 
 double MallowsCriterion::gain() const {
-  for (std::size_t i = 0; i < right_.size(); ++i) right_[i] = total_[i] - left_[i];
-  const double left = spread_of_sums(left_.data(), left_ordered_);
-  const double right = spread_of_sums(right_.data(), ordered_ - left_ordered_);
-  return (n_left_ * left + (n_ - n_left_) * right) / n_ - parent_;
+  count_wins(left_.data(), wins_);
+  for (std::size_t a = 0; a < wins_.size(); ++a) right_wins_[a] = total_wins_[a] - wins_[a];
+  for (std::size_t p = 0; p < right_.size(); ++p) right_[p] = total_[p] - left_[p];
+  const double left = spread_of_agreement(agreement(left_.data(), wins_), left_ordered_);
+  const double right = spread_of_agreement(agreement(right_.data(), right_wins_), ordered_ - left_ordered_);
+  last_gain_ = (n_left_ * left + (n_ - n_left_) * right) / n_ - parent_;
+  return last_gain_;
 }
 
-bool MallowsCriterion::allowed() const { return gain() > tolerance; }
+bool MallowsCriterion::allowed() const { return last_gain_ > tolerance; }
 
 }  // namespace ramify

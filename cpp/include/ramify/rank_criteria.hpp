@@ -2,7 +2,8 @@
 /// ranking trees) or the spread of a Mallows model (label ranking trees).
 ///
 /// Each criterion is opened on a node and then fed the examples that go left, one by one; `gain` is
-/// what the split as it stands gains over the unsplit node, and `allowed` is the stopping rule.
+/// what the split as it stands gains over the unsplit node, and `allowed` is the stopping rule for the
+/// split whose gain was asked last.
 #pragma once
 
 #include <cstdint>
@@ -169,6 +170,7 @@ class EntropyCriterion {
   const double* weights_ = nullptr;
   Side node_, left_, right_;
   double parent_ = 0;
+  mutable double left_entropy_ = 0, right_entropy_ = 0;  // of the split whose gain was asked last
   std::vector<double> total_;                      // weighted sum of the node's vectors
   std::vector<double> node_distinct_;              // sum of its distinct vectors
   std::vector<double> left_sum_, left_distinct_, right_distinct_;
@@ -196,18 +198,24 @@ class MallowsCriterion {
   double spread_of(double mean_distance) const;
 
  private:
-  double spread_of_sums(const double* sums, double n_ordered) const;
+  void tabulate_spreads();
+  void count_wins(const double* sums, std::vector<double>& wins) const;
+  double agreement(const double* sums, const std::vector<double>& wins) const;
+  double spread_of_agreement(double agreement, double n_ordered) const;
   double expected_distance(double spread, double& slope) const;
 
   const VectorRows& signs_;
   std::int64_t n_labels_, n_pairs_;
-  std::vector<double> start_;                      // spreads on a grid of mean distances
+  // spreads and their slopes on a grid of the logarithm of the mean distance, which they nearly follow a line in
+  double log_start_ = 0, log_step_ = 1, least_distance_ = 0;
+  std::vector<double> spreads_, slopes_;
   const std::uint32_t* rows_ = nullptr;
   const double* weights_ = nullptr;
   double n_ = 0, ordered_ = 0, parent_ = 0;
   double n_left_ = 0, left_ordered_ = 0;
-  std::vector<double> total_, left_;
-  mutable std::vector<double> wins_, right_;
+  std::vector<double> total_, total_wins_, left_;
+  mutable std::vector<double> wins_, right_wins_, right_;
+  mutable double last_gain_ = 0;
 };
 
 }  // namespace ramify
