@@ -87,6 +87,17 @@ def test_annotations_and_classes_of_rows_are_joined(tmp_path):
     assert {line["title"] for line in found["selected"]} == {"repair", "growth"}
 
 
+def test_rows_that_break_the_hierarchy_are_told_and_repaired(tmp_path):
+    (tmp_path / "data.csv").write_text("a,b,kind\n" + "0,1,x\n1,1,x\n1,0,y\n0,0,y\n" * 3)
+    (tmp_path / "terms.edges.csv").write_text("parent,child\na,b\n")
+    command = ["select", str(tmp_path / "data.csv"), "-t", "kind", "--hierarchy", str(tmp_path / "terms.edges.csv")]
+    told = CliRunner().invoke(ramify, [*command, "--cv", "3"])
+    assert told.exit_code == 0, told.output
+    assert "3 rows have b and lack its parent a." in told.stdout
+    repaired = json.loads(CliRunner().invoke(ramify, [*command, "--cv", "3", "--close", "--json"]).stdout)
+    assert repaired["violations"] == [{"child": "b", "parent": "a", "rows": 3}]
+
+
 def test_what_is_missing_is_said(files):
     result = CliRunner().invoke(ramify, ["select", str(files / "data.csv"), "-t", "kind"])
     assert result.exit_code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -91,6 +92,8 @@ def select(
     chosen, ontology = _read(data, target, feature_hierarchy, classes, min_count)
     hierarchy = column_hierarchy(ontology, chosen.feature_names)
     options: dict[str, Any] = {"relevance": relevance, "close": close}
+    # What breaks the hierarchy is printed with the results.
+    warnings.filterwarnings("ignore", message=".*break the feature hierarchy.*")
     train, shown = _parts(chosen)
     selector = make_selector(method, hierarchy, **options).fit(train.X, train.y)
     if explain is not None:
@@ -309,6 +312,9 @@ def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) 
         terminal.print(plain(f"Roots present in every row, left out: {_listed(roots)}"))
     for broken in summary["violations"][:3]:
         terminal.print(plain(f"{broken['rows']} rows have {broken['child']} and lack its parent {broken['parent']}."))
+    if len(summary["violations"]) > 3:
+        n_cells = sum(broken["rows"] for broken in summary["violations"])
+        terminal.print(f"... {n_cells} such cells in all; --close adds the missing parents.")
     if "cross_validation" in summary:
         found = summary["cross_validation"]
         text = ", ".join(f"{title} {100 * found[name]:.1f} %" for name, title in MEASURES.items())
