@@ -77,13 +77,16 @@ def mutate(value, rng):
         return float(rng.choice([-1.0, np.nan, np.inf, 1e308]))
     if not isinstance(value, np.ndarray):
         return value
-    changed = value.copy()
+    with np.errstate(all="ignore"):
+        return _mutated_array(value.copy(), rng)
+
+
+def _mutated_array(changed, rng):
     kind = rng.integers(8)
     if kind == 0:
         return changed[: rng.integers(len(changed) + 1)]
     if kind == 1:
-        with np.errstate(invalid="ignore"):
-            return changed.astype(rng.choice(["f4", "f8", "i4", "i8", "u1", "O"]))
+        return changed.astype(rng.choice(["f4", "f8", "i4", "i8", "u1", "O"]))
     if kind == 2:
         return np.concatenate([changed, changed])
     if kind == 3:
@@ -93,10 +96,8 @@ def mutate(value, rng):
     if changed.size:
         at = rng.integers(changed.size, size=rng.integers(1, 4))
         extreme = [np.nan, np.inf, -1e308, 1e308, -1, 7] if changed.dtype.kind == "f" else [-(2**31), -1, 2**31 - 1, 99]
-        if changed.dtype == np.uint8:
-            extreme = [255, 2]
-        if changed.dtype == np.uint64:
-            extreme = [0, 2**64 - 1]
+        if changed.dtype.kind == "u":
+            extreme = [0, 2, np.iinfo(changed.dtype).max]
         changed.reshape(-1)[at] = rng.choice(np.array(extreme, dtype=changed.dtype), size=len(at))
     return changed
 
