@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -59,10 +60,14 @@ def performance_page(benchmarks: Path, saved: Path) -> str:
         "in the same run on the same machine; the ratio is what carries over to yours. Repeat one with "
         "`python benchmarks/NAME.py`.",
     ]
-    for path in sorted(saved.glob("*.txt")):
-        parts.append(f"## {path.stem}")
+    for path in sorted(saved.glob("*.*")):
+        text = path.read_text(encoding="utf-8").strip()
+        if path.suffix == ".md":
+            parts.append(re.sub(r"^#+", lambda marks: marks.group() + "#", text, flags=re.M))
+            continue
+        parts.append(f"## {path.stem.removeprefix('bench_').replace('_', ' ')}")
         program = benchmarks / f"{path.stem}.py"
         if program.exists():
             parts.append((ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or "").split("\n\n")[0])
-        parts.append(f"```text\n{path.read_text(encoding='utf-8').rstrip()}\n```")
+        parts.append(f"```text\n{text}\n```")
     return "\n\n".join(parts) + "\n"

@@ -203,7 +203,7 @@ def _check(
     """Whether the rankings help neighbours, beat random order and beat shadows of the features."""
     from ramify.ranking import knn_quality, significance
 
-    guide.step("Check", "do the rankings beat chance?", "rank", "--check")
+    guide.step("Check", "do the rankings beat chance?", "rank", "--quality")
     X, X_test = train.to_frame(), test.to_frame()
     found = knn_quality(list(rankings.values()), X, train.y, X_test, test.y, hierarchy=train.hierarchy, n_jobs=jobs)
     neighbours = {name: one.weighted for name, one in zip(rankings, found, strict=True)}
