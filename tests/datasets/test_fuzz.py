@@ -185,15 +185,17 @@ def check_readers_survive(name: str, folder: Path, n_mutants: int, seed: int) ->
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", READERS)
-def test_mutants_are_read_or_refused(name, tmp_path):
+def test_mutants_are_read_or_refused(name, tmp_path, scorecard):
     assert check_readers_survive(name, tmp_path, 2000, seed=0) > 0
+    scorecard("R9", f"{name} 2,000 mutants")
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize("name", READERS)
-def test_many_mutants_are_read_or_refused(name, tmp_path):
+def test_many_mutants_are_read_or_refused(name, tmp_path, scorecard):
     assert check_readers_survive(name, tmp_path, 20_000, seed=1) > 0
+    scorecard("R9", f"{name} 20,000 mutants")
 
 
 @pytest.mark.parametrize("n_mutants", [2000, pytest.param(20_000, marks=pytest.mark.slow)])
