@@ -1,29 +1,14 @@
 #include "ramify/arff.hpp"
 
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "bindings.hpp"
+#include "vectors.hpp"
 
 namespace {
 
-template <typename T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-nb::object owned(std::vector<T>&& values) {
-  auto holder = std::make_unique<std::vector<T>>(std::move(values));
-  T* data = holder->data();
-  const std::size_t size = holder->size();
-  nb::capsule owner(holder.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
-}
-
-nb::dict rows_of(Vector<std::uint8_t> text, Vector<std::uint8_t> kinds, Vector<std::int32_t> domain_of,
-                 Vector<std::uint8_t> domain_text, Vector<std::int64_t> value_offsets,
-                 Vector<std::int64_t> domain_offsets, std::int64_t index_base) {
+nb::dict rows_of(VectorView<std::uint8_t> text, VectorView<std::uint8_t> kinds, VectorView<std::int32_t> domain_of,
+                 VectorView<std::uint8_t> domain_text, VectorView<std::int64_t> value_offsets,
+                 VectorView<std::int64_t> domain_offsets, std::int64_t index_base) {
   ramify::ArffRows rows;
   {
     nb::gil_scoped_release release;
@@ -39,14 +24,14 @@ nb::dict rows_of(Vector<std::uint8_t> text, Vector<std::uint8_t> kinds, Vector<s
     rows = ramify::arff_rows({reinterpret_cast<const char*>(text.data()), text.shape(0)}, columns, index_base);
   }
   nb::dict result;
-  result["indptr"] = owned(std::move(rows.indptr));
-  result["indices"] = owned(std::move(rows.indices));
-  result["values"] = owned(std::move(rows.values));
-  result["text_starts"] = owned(std::move(rows.text_starts));
-  result["text_ends"] = owned(std::move(rows.text_ends));
-  result["text_quoted"] = owned(std::move(rows.text_quoted));
-  result["lines"] = owned(std::move(rows.lines));
-  result["weights"] = owned(std::move(rows.weights));
+  result["indptr"] = owned_array(std::move(rows.indptr));
+  result["indices"] = owned_array(std::move(rows.indices));
+  result["values"] = owned_array(std::move(rows.values));
+  result["text_starts"] = owned_array(std::move(rows.text_starts));
+  result["text_ends"] = owned_array(std::move(rows.text_ends));
+  result["text_quoted"] = owned_array(std::move(rows.text_quoted));
+  result["lines"] = owned_array(std::move(rows.lines));
+  result["weights"] = owned_array(std::move(rows.weights));
   result["n_lines"] = rows.n_lines;
   result["smallest_index"] = rows.smallest_index;
   result["largest_index"] = rows.largest_index;

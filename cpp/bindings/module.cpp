@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   // A forest that a module still holds when the interpreter ends is no leak to tell users about.
   nb::set_leak_warnings(false);
   bind_arff(m);
+  bind_delimited(m);
   bind_random(m);
   bind_tables(m);
   bind_forests(m);

@@ -24,6 +24,16 @@ Array = np.ndarray[Any, Any]
 
 def random_bits(seed: int, stream: int) -> int: ...
 
+# Columns of delimited text: numbers where every cell is one, spans of text elsewhere.
+def delimited_columns(
+    text: np.ndarray,
+    *,
+    separator: int,
+    as_text: np.ndarray,
+    missing_text: np.ndarray,
+    missing_offsets: np.ndarray,
+) -> dict[str, Any]: ...
+
 # Rows of a piece of an ARFF data section: CSR arrays, spans of text and the first fault.
 def arff_rows(
     text: np.ndarray,

@@ -62,7 +62,7 @@ def test_several_files_are_one_set(write):
     data = read_csv([train, test])
     assert data.categories == (("x", "y"),)
     assert data.part("test").y.tolist() == [2]
-    with pytest.raises(FileError, match="line 1: the header differs"):
+    with pytest.raises(FileError, match="line 1, column 1: the header differs"):
         read_csv([train, write("b,t\ny,2\n", "s.other.csv")])
 
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ramify.datasets.files import FileError, PathLike, column_of_cell, plain_name, read_text, shown
+from ramify import _core
+from ramify.datasets.files import (
+    FileError,
+    PathLike,
+    column_of_cell,
+    decoded,
+    plain_name,
+    read_bytes,
+    read_text,
+    shown,
+    without_bom,
+)
 
 MISSING = ("", "?", "NA", "NaN", "nan", "null")
 
@@ -20,6 +32,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_CHARACTERS = frozenset("0123456789+-.eE")
 _PADDED = re.compile(r"(?:^|,)[+-]?0[0-9]")
 _EXACT = 2.0**53
+_PLAIN_ENCODINGS = {"utf-8", "ascii", "iso8859-1", "cp1252"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +92,7 @@ def read_records(
                 line=max(reader.line_num, 1),
                 advice='Put cells with separators between quotes "..." and write a quote inside as "".',
             ) from None
-        if not record or (len(record) == 1 and not record[0].strip()):
+        if not record or (len(record) == 1 and record[0].isspace()):
             continue
         yield reader.line_num, record
 
@@ -106,32 +119,123 @@ def check_width(
             )
 
 
-def read_table(paths: Sequence[Path], *, separator: str | None, encoding: str, missing: Collection[str]) -> Table:
-    """Files with one header line each, which must be the same, as one table."""
-    names: list[str] = []
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    file_of: list[int] = []
-    for number, path in enumerate(paths):
-        records = without_trailing_cell(list(read_records(path, separator=separator, encoding=encoding)))
-        if not records:
-            raise FileError(path, "the file is empty", line=1, advice="Write a line with the names of the columns.")
-        header = [name.strip() for name in records[0][1]]
-        check_width(path, records[1:], len(header), "the header", separator, encoding)
-        if number == 0:
-            names = header
-        elif header != names:
+def read_table(
+    paths: Sequence[Path],
+    *,
+    separator: str | None,
+    encoding: str,
+    missing: Collection[str],
+    as_text: Callable[[list[str]], set[int]],
+) -> Table:
+    """Files with one header line each, which must be the same, as one table.
+
+    Columns whose cells are all numbers are arrays, except those whose positions `as_text` returns for the names.
+    """
+    parts = [_read_part(path, separator, encoding, missing, as_text) for path in paths]
+    names = parts[0].names
+    for path, part in zip(paths, parts, strict=True):
+        if part.names != names:
             raise FileError(
                 path,
                 f"the header differs from that of {paths[0]}",
-                line=records[0][0],
+                line=1,
+                column=1,
                 advice="Files read together must have the same columns in the same order.",
             )
-        rows.extend(cells for _, cells in records[1:])
-        lines.extend(line for line, _ in records[1:])
-        file_of.extend([number] * (len(records) - 1))
-    table = table_of_rows(names, rows, list(paths), np.array(file_of, dtype=np.int64), np.array(lines), missing)
-    return replace(table, separator=separator, encoding=encoding)
+    text = {j for part in parts for j, column in enumerate(part.columns) if not isinstance(column, np.ndarray)}
+    if any(isinstance(part.columns[j], np.ndarray) for part in parts for j in text):
+        parts = [_read_part(path, separator, encoding, missing, lambda _: text) for path in paths]
+    columns = [
+        [cell for part in parts for cell in part.columns[j]] if j in text else np.concatenate(of_column)
+        for j, of_column in enumerate(zip(*(part.columns for part in parts), strict=True))
+    ]
+    sizes = [part.n_rows for part in parts]
+    lines = np.concatenate([part.lines for part in parts])
+    return Table(names, columns, list(paths), np.repeat(np.arange(len(paths)), sizes), lines, separator, encoding)
+
+
+def _read_part(
+    path: Path,
+    separator: str | None,
+    encoding: str,
+    missing: Collection[str],
+    as_text: Callable[[list[str]], set[int]],
+) -> Table:
+    """One file. The core reads regular ones; the others are read, or refused with the place, cell by cell."""
+    table = _read_regular(path, separator or separator_of(path), encoding, missing, as_text)
+    if table is not None:
+        return table
+    records = without_trailing_cell(list(read_records(path, separator=separator, encoding=encoding)))
+    if not records:
+        raise FileError(path, "the file is empty", line=1, advice="Write a line with the names of the columns.")
+    names = [name.strip() for name in records[0][1]]
+    check_width(path, records[1:], len(names), "the header", separator, encoding)
+    rows = [cells for _, cells in records[1:]]
+    lines = np.array([line for line, _ in records[1:]], dtype=np.int64)
+    return table_of_rows(names, rows, [path], np.zeros(len(rows), dtype=np.int64), lines, missing)
+
+
+def _read_regular(
+    path: Path, separator: str, encoding: str, missing: Collection[str], as_text: Callable[[list[str]], set[int]]
+) -> Table | None:
+    """A file by the core, or None where rows differ in width, quotes stray or bytes need a closer look."""
+    content = without_bom(path, read_bytes(path))
+    decoded(path, content, encoding)
+    if codecs.lookup(encoding).name not in _PLAIN_ENCODINGS or len(separator.encode()) != 1 or separator in '"\r\n':
+        return None
+    if b"\x00" in content or content.count(b"\r") != content.count(b"\r\n"):
+        return None
+    header, start = _header_line(content)
+    if not header or b'"' in header:
+        return None
+    names = [name.strip() for name in header.decode(encoding).split(separator)]
+    keep_text = as_text(names) | ({len(names) - 1} if len(names) > 1 and not names[-1] else set())
+    is_text = np.zeros(len(names), dtype=np.uint8)
+    is_text[sorted(keep_text)] = 1
+    words = [word.encode(encoding) for word in missing]
+    found = _core.delimited_columns(
+        np.frombuffer(content, dtype=np.uint8)[start:],
+        separator=ord(separator),
+        as_text=is_text,
+        missing_text=np.frombuffer(b"".join(words), dtype=np.uint8),
+        missing_offsets=np.concatenate([[0], np.cumsum([len(word) for word in words])]).astype(np.int64),
+    )
+    if not found["is_regular"]:
+        return None
+    columns = _regular_columns(content[start:], found, encoding, frozenset(missing))
+    if len(names) > 1 and not names[-1] and all(cell is None for cell in columns[-1]):
+        names, columns = names[:-1], columns[:-1]
+    lines = found["lines"] + content[:start].count(b"\n") + 1
+    return Table(names, columns, [path], np.zeros(len(lines), dtype=np.int64), lines)
+
+
+def _header_line(content: bytes) -> tuple[bytes, int]:
+    """The first line that is not blank, and where the next one begins."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start)
+        end = len(content) if end < 0 else end
+        if content[start:end].strip():
+            return content[start:end], min(end + 1, len(content))
+        start = end + 1
+    return b"", len(content)
+
+
+def _regular_columns(content: bytes, found: dict[str, Any], encoding: str, missing: frozenset[str]) -> list[Any]:
+    positions = np.flatnonzero(found["is_text"])
+    shape = (len(found["lines"]), len(positions))
+    starts, ends, quoted = (found[key].reshape(shape) for key in ("text_starts", "text_ends", "text_quoted"))
+    columns: list[Any] = list(found["numbers"])
+    for k, position in enumerate(positions.tolist()):
+        cells: list[str | None] = []
+        spans = zip(starts[:, k].tolist(), ends[:, k].tolist(), quoted[:, k].tolist(), strict=True)
+        for start, end, is_quoted in spans:
+            cell = content[start:end].decode(encoding).strip()
+            if is_quoted:
+                cell = cell.replace('""', '"')
+            cells.append(None if cell in missing else cell)
+        columns[position] = cells
+    return columns
 
 
 def table_of_rows(

@@ -116,12 +116,18 @@ def read_csv(
     check_option("read_csv", "storage", storage, ("auto", "dense", "sparse"))
     check_flag("read_csv", "transposed", transposed)
     paths = file_paths(files)
+    choice = TargetChoice(target, target_prefix, kind, label_separator, path_separator)
     if transposed:
         table = _transposed_table(paths, separator, encoding, missing)
         identifier = table.names[0] if identifier is None else identifier
     else:
-        table = read_table(paths, separator=separator, encoding=encoding, missing=missing)
-    choice = TargetChoice(target, target_prefix, kind, label_separator, path_separator)
+        table = read_table(
+            paths,
+            separator=separator,
+            encoding=encoding,
+            missing=missing,
+            as_text=lambda names: _text_positions(names, choice, identifier, weight, ignore, categorical),
+        )
     return table_dataset(table, choice, identifier, weight, ignore, categorical, storage)
 
 
@@ -169,6 +175,25 @@ def read_parquet(
     paths = file_paths(files)
     choice = TargetChoice(target, target_prefix, kind, label_separator, path_separator)
     return table_dataset(_parquet_table(paths), choice, identifier, weight, ignore, categorical, storage)
+
+
+def _text_positions(
+    names: list[str],
+    choice: TargetChoice,
+    identifier: str | None,
+    weight: str | None,
+    ignore: Sequence[str],
+    categorical: Collection[str],
+) -> set[int]:
+    """Columns of which the very text is needed: identifiers, nominals and a target in one column."""
+    wanted = {identifier, *categorical}
+    if choice.columns is not None:
+        wanted |= {choice.columns} if isinstance(choice.columns, str) else set(choice.columns)
+    positions = {j for j, name in enumerate(names) if name in wanted}
+    if choice.columns is None and choice.prefix is None:
+        excluded = {identifier, weight, *([ignore] if isinstance(ignore, str) else ignore)}
+        positions.update([j for j, name in enumerate(names) if name not in excluded][-1:])
+    return positions
 
 
 def _transposed_table(paths: list[Path], separator: str | None, encoding: str, missing: Collection[str]) -> Table:

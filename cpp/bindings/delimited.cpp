@@ -1,0 +1,41 @@
+#include "ramify/delimited.hpp"
+
+#include <utility>
+
+#include "vectors.hpp"
+
+namespace {
+
+nb::dict columns_of(VectorView<std::uint8_t> text, std::uint8_t separator, VectorView<std::uint8_t> as_text,
+                    VectorView<std::uint8_t> missing_text, VectorView<std::int64_t> missing_offsets) {
+  ramify::DelimitedColumns columns;
+  {
+    nb::gil_scoped_release release;
+    ramify::DelimitedLayout layout{static_cast<char>(separator), as_text.shape(0), as_text.data(), {}};
+    const char* bytes = reinterpret_cast<const char*>(missing_text.data());
+    for (std::size_t k = 0; k + 1 < missing_offsets.shape(0); ++k) {
+      const auto size = static_cast<std::size_t>(missing_offsets(k + 1) - missing_offsets(k));
+      layout.missing.emplace_back(bytes + missing_offsets(k), size);
+    }
+    columns = ramify::delimited_columns({reinterpret_cast<const char*>(text.data()), text.shape(0)}, layout);
+  }
+  nb::list numbers;
+  for (auto& column : columns.numbers) numbers.append(owned_array(std::move(column)));
+  nb::dict result;
+  result["is_regular"] = columns.is_regular;
+  result["numbers"] = numbers;
+  result["is_text"] = owned_array(std::move(columns.is_text));
+  result["text_starts"] = owned_array(std::move(columns.text_starts));
+  result["text_ends"] = owned_array(std::move(columns.text_ends));
+  result["text_quoted"] = owned_array(std::move(columns.text_quoted));
+  result["lines"] = owned_array(std::move(columns.lines));
+  return result;
+}
+
+}  // namespace
+
+void bind_delimited(nb::module_& m) {
+  m.def("delimited_columns", &columns_of, "text"_a.noconvert(), nb::kw_only(), "separator"_a, "as_text"_a.noconvert(),
+        "missing_text"_a.noconvert(), "missing_offsets"_a.noconvert(),
+        "Columns of delimited text: numbers where every cell is one, spans of text elsewhere.");
+}
