@@ -1,0 +1,157 @@
+#include "check.hpp"
+#include "forest_data.hpp"
+#include "ramify/feature_rows.hpp"
+#include "ramify/predictor.hpp"
+
+using namespace ramify;
+
+namespace {
+
+Forest grow(const ForestData& data, const FeatureTable& table, const GrowParams& params) {
+  return grow_labels(table, data.label_rows(), data.examples(), params, {});
+}
+
+void threads_and_blocks_do_not_change_a_bit() {
+  const ForestData data(150, 12, 8, 1);
+  const FeatureTable table = data.table();
+  for (const bool random_splits : {false, true}) {
+    GrowParams params = grow_params(9, 3);
+    params.random_splits = random_splits;
+    const Forest serial = grow(data, table, params);
+    validate(serial);
+    for (const int n_threads : {2, 5}) {
+      params.n_threads = n_threads;
+      CHECK(same_trees(serial, grow(data, table, params)));
+    }
+    params.n_trees = 4;
+    const Forest head = grow(data, table, params);
+    params.first_tree = 4;
+    params.n_trees = 5;
+    CHECK(same_trees(serial, concatenate({head, grow(data, table, params)})));
+    CHECK(same_trees(serial.first(4), head));
+  }
+}
+
+void full_trees_know_their_examples() {
+  const ForestData data(120, 12, 6, 2);
+  const FeatureTable table = data.table();
+  GrowParams params = grow_params(3, 12);
+  params.bootstrap = false;
+  const Forest forest = grow(data, table, params);
+  const auto rows = table_rows(table);
+  std::vector<double> out(120 * 6);
+  predict(forest, *rows, {0, 120}, 2, {}, out.data());
+  for (std::int64_t i = 0; i < 120; ++i) {
+    for (std::int64_t p = data.offsets[i]; p < data.offsets[i + 1]; ++p)
+      CHECK(out[static_cast<std::size_t>(i * 6 + data.labels[p])] == 1.0);
+  }
+}
+
+void numbers_grow_with_limits() {
+  const ForestData data(200, 8, 4, 3);
+  const FeatureTable table = data.table(32);
+  GrowParams params = grow_params(5, 4);
+  params.max_depth = 4;
+  params.min_samples_leaf = 7;
+  const Forest forest = grow_numbers(table, data.number_rows(), data.examples(), params, {});
+  validate(forest);
+  for (const auto& tree : forest.trees) {
+    CHECK(tree->n_nodes() <= 31);
+    for (std::size_t i = 0; i < tree->feature.size(); ++i) CHECK(tree->weight[i] >= 7);
+  }
+}
+
+/// 1, 2, 4, 8, ... against a feature that only ever splits off one row: a tree as deep as there are rows.
+void deep_trees_need_no_stack() {
+  const std::int64_t n = 3000;
+  std::vector<double> x(n), y(n), weights{1.0};
+  for (std::int64_t i = 0; i < n; ++i) {
+    x[static_cast<std::size_t>(i)] = static_cast<double>(i);
+    y[static_cast<std::size_t>(i)] =
+        i % 2 == 0 ? std::pow(1.2, static_cast<double>(i)) : -std::pow(1.2, static_cast<double>(i));
+  }
+  const FeatureTable table = code_dense<double>({x.data(), n, 1, 1, 1}, {0}, 0, 1, {});
+  GrowParams params = grow_params(1, 1);
+  params.bootstrap = false;
+  const Forest forest =
+      grow_numbers(table, {y.data(), n, 1, weights.data()}, select_examples(n, nullptr, 0, nullptr), params, {});
+  validate(forest);
+  CHECK(forest.trees[0]->n_nodes() == 2 * n - 1);
+}
+
+void weights_leave_rows_out() {
+  const ForestData data(100, 8, 4, 4);
+  std::vector<double> weights(100, 1.0);
+  std::vector<std::int64_t> listed;
+  for (std::int64_t i = 0; i < 100; ++i) {
+    if (i % 3 == 0)
+      weights[static_cast<std::size_t>(i)] = 0;
+    else
+      listed.push_back(i);
+  }
+  const FeatureTable table = data.table();
+  const GrowParams params = grow_params(4, 3);
+  const Forest a = grow_labels(table, data.label_rows(), select_examples(100, nullptr, 0, weights.data()), params, {});
+  const Forest b =
+      grow_labels(table, data.label_rows(),
+                  select_examples(100, listed.data(), static_cast<std::int64_t>(listed.size()), nullptr), params, {});
+  CHECK(same_trees(a, b));
+}
+
+void a_poll_that_says_no_stops_growing() {
+  const ForestData data(2000, 12, 30, 5);
+  const FeatureTable table = data.table();
+  GrowParams params = grow_params(100000, 12);
+  params.n_threads = 2;
+  bool stopped = false;
+  try {
+    grow_labels(table, data.label_rows(), data.examples(), params, [](std::int64_t) { return false; });
+  } catch (const Cancelled&) {
+    stopped = true;
+  }
+  CHECK(stopped);
+}
+
+/// Mostly-zero tables, where small nodes find their features by the rows' entries.
+void wide_sparse_tables_grow() {
+  const std::int64_t n = 300, n_features = 400;
+  std::vector<double> x(static_cast<std::size_t>(n * n_features), 0.0);
+  Random random(6, 0);
+  ForestData data(n, 5, 6, 6, 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (int k = 0; k < 12; ++k)
+      x[static_cast<std::size_t>(i * n_features) + random.below(n_features)] =
+          1.0 + static_cast<double>(random.below(3));
+    x[static_cast<std::size_t>(i * n_features) + random.below(n_features)] = std::numeric_limits<double>::quiet_NaN();
+  }
+  data.X = x;
+  data.n_features = n_features;
+  data.n_categories.assign(static_cast<std::size_t>(n_features), 0);
+  const FeatureTable table = data.table();
+  CHECK(table.row_entries() != nullptr);
+  GrowParams params = grow_params(6, 20);
+  const Forest forest = grow(data, table, params);
+  validate(forest);
+  for (const auto& tree : forest.trees) {
+    for (std::size_t i = 0; i < tree->feature.size(); ++i) {
+      if (tree->feature[i] >= 0)
+        CHECK_NEAR(tree->weight[i],
+                   tree->weight[static_cast<std::size_t>(tree->child[i])] +
+                       tree->weight[static_cast<std::size_t>(tree->child[i]) + 1],
+                   1e-9);
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  threads_and_blocks_do_not_change_a_bit();
+  full_trees_know_their_examples();
+  numbers_grow_with_limits();
+  deep_trees_need_no_stack();
+  weights_leave_rows_out();
+  a_poll_that_says_no_stops_growing();
+  wide_sparse_tables_grow();
+  return check::finish();
+}
