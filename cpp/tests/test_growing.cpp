@@ -68,7 +68,7 @@ void deep_trees_need_no_stack() {
   for (std::int64_t i = 0; i < n; ++i) {
     x[static_cast<std::size_t>(i)] = static_cast<double>(i);
     y[static_cast<std::size_t>(i)] =
-        i % 2 == 0 ? std::pow(1.2, static_cast<double>(i)) : -std::pow(1.2, static_cast<double>(i));
+        i % 2 == 0 ? std::pow(1.05, static_cast<double>(i)) : -std::pow(1.05, static_cast<double>(i));
   }
   const FeatureTable table = code_dense<double>({x.data(), n, 1, 1, 1}, {0}, 0, 1, {});
   GrowParams params = grow_params(1, 1);
