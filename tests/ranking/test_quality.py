@@ -165,7 +165,7 @@ def test_any_estimator_and_any_target():
     curve = addition_curve(ReliefRanker(5), X, y, estimator=LogisticRegression(), cv=3, n_random=3, random_state=0)
     assert curve.values[0] > 0.95
     assert addition_curve(ReliefRanker(5), X, X[:, 1], cv=3, n_random=0).measure == "R2"
-    made = make_label_ranking(80, n_features=4, random_state=0)
+    made = make_label_ranking(80, n_features=6, random_state=0)
     ranker = ForestRanker(LabelRankingForest(5, random_state=0))
     curve = addition_curve(ranker, made.X, made.y, estimator=LabelRankingForest(5), cv=2, n_random=0)
     assert curve.measure == "Kendall's tau"

@@ -71,11 +71,11 @@ def _suffix(path: Path) -> str:
 
 def _write_csv(ranking: FeatureRanking, file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_CSV_COLUMNS + [_defused(label) for label in _labels(ranking)])
+    writer.writerow(_CSV_COLUMNS + [neutralised(label) for label in _labels(ranking)])
     for position in ranking.order.tolist():
         row = [
             position,
-            _defused(ranking.names[position]),
+            neutralised(ranking.names[position]),
             ranking.ranks[position],
             repr(float(ranking.scores[position])),
         ]
@@ -262,7 +262,8 @@ def _parsed(kind: Callable[[str], Any], cell: str, source: Path, line: int, colu
         raise ValueError(f"{source}, line {line}, column {column}: {cell!r} is not a number.") from None
 
 
-def _defused(name: str) -> str:
+def neutralised(name: str) -> str:
+    """A name that no spreadsheet takes for a formula."""
     return "'" + name if name.startswith(_FORMULA_STARTS) else name
 
 

@@ -1,0 +1,179 @@
+"""The command `ramify rank`: which features matter, and for which labels."""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ramify.cli.options import data_options, output_options, report_option, running_options
+from ramify.cli.terminal import command_line, json_text
+
+if TYPE_CHECKING:
+    from ramify.cli.rank_methods import Ranked
+
+SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
+METHODS = (*SCORES, "relief", "lcc")
+ENSEMBLES: dict[str, dict[str, Any]] = {
+    "random-forest": {"splitter": "best", "bootstrap": True, "max_features": "sqrt"},
+    "bagging": {"splitter": "best", "bootstrap": True, "max_features": None},
+    "extra-trees": {"splitter": "random", "bootstrap": False, "max_features": "sqrt"},
+}
+
+
+@click.command()
+@data_options
+@click.option(
+    "--feature-hierarchy", default=None, type=click.Path(), help="Order of the features, for groups: OBO or edges."
+)
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    default=("genie3",),
+    show_default=True,
+    type=click.Choice(METHODS),
+    help="How to rank; several times for several. The first one is shown in full.",
+)
+@click.option("--ensemble", default="random-forest", show_default=True, type=click.Choice(list(ENSEMBLES)))
+@click.option("--trees", default=100, show_default=True, type=click.IntRange(1), help="Number of trees.")
+@click.option("--neighbors", default=15, show_default=True, type=click.IntRange(1), help="Neighbours of Relief (K).")
+@click.option("--iterations", default=1.0, show_default=True, type=float, help="Share of rows that Relief visits (m).")
+@click.option("--noise", default="shadow", show_default=True, type=click.Choice(["shadow", "permutation", "none"]),
+              help="What q-values compare with: shuffled features, shuffled labels, or no q-values.")  # fmt: skip
+@click.option("--repeats", default=10, show_default=True, type=click.IntRange(2), help="How often noise is scored.")
+@click.option("--quality", is_flag=True, help="Add weighted nearest neighbours and curves of added features.")
+@click.option("--folds", default=3, show_default=True, type=click.IntRange(2), help="Folds of the curves.")
+@click.option("--random-rankings", default=10, show_default=True, type=click.IntRange(0), help="For the curves' band.")
+@click.option("--label", "labels", multiple=True, help="Show the features of this label and all below it.")
+@click.option("--top", default=15, show_default=True, type=click.IntRange(1), help="How many features to print.")
+@click.option("--branches", default=25, show_default=True, type=click.IntRange(1), help="How many branches to print.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the ranking: .csv, .json or .fimp.")
+@click.option("--per-label", type=click.Path(dir_okay=False), help="Write feature, label, score lines: .csv.")
+@running_options
+@report_option
+@output_options
+def rank(
+    data: tuple[str, ...],
+    target: tuple[str, ...],
+    hierarchy: str | None,
+    feature_hierarchy: str | None,
+    methods: tuple[str, ...],
+    ensemble: str,
+    trees: int,
+    neighbors: int,
+    iterations: float,
+    noise: str,
+    repeats: int,
+    quality: bool,
+    folds: int,
+    random_rankings: int,
+    labels: tuple[str, ...],
+    top: int,
+    branches: int,
+    output: str | None,
+    per_label: str | None,
+    seed: int,
+    jobs: int,
+    report: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    r"""Rank the features of DATA: which matter, and for which labels.
+
+    Prints who drives what (the labels, collapsed to what fits, each with its top three features and how sure that is)
+    and the top features. Where the files are named as train, valid and test parts, the test part takes no part in the
+    ranking and is kept for --quality.
+
+    q is the share of false discoveries among the features that are at least as good, by Benjamini and Hochberg.
+
+    \b
+    Examples:
+      ramify rank cellcycle_FUN.train.arff -o ranking.csv --report ranking.html
+      ramify rank genes.csv --target go --hierarchy go.obo --label GO:0007049
+      ramify rank data.arff data.xml --method genie3 --method relief --quality
+    """
+    from ramify.cli.inputs import read_data, term_titles
+    from ramify.cli.rank_methods import ranked
+    from ramify.cli.rank_output import print_ranked, ranked_content, write_rankings
+
+    started = perf_counter()
+    dataset = read_data(data, target, hierarchy, feature_hierarchy)
+    found = ranked(
+        dataset,
+        tuple(dict.fromkeys(methods)),
+        forest={**ENSEMBLES[ensemble], "n_estimators": trees, "random_state": seed, "n_jobs": jobs},
+        relief={"n_neighbors": neighbors, "n_iterations": iterations, "random_state": seed, "n_jobs": jobs},
+        noise=None if noise == "none" else noise,
+        n_repeats=repeats,
+        quality={"folds": folds, "n_random": random_rankings} if quality else None,
+        seed=seed,
+        verbose=int(not quiet and (verbose or sys.stderr.isatty())),
+    )
+    titles = term_titles(hierarchy, feature_hierarchy)
+    for label in labels:
+        found.per_label_ranking.for_label(label)
+    if output is not None:
+        write_rankings(found, output)
+    if per_label is not None:
+        _write_per_label(found, per_label)
+    if report is not None:
+        _write_report(found, report, titles, seed, perf_counter() - started)
+    if as_json:
+        click.echo(json_text(ranked_content(found, labels, top)))
+    elif not quiet:
+        print_ranked(found, labels, titles, n_top=top, n_branches=branches)
+        for path in (output, per_label, report):
+            if path is not None:
+                click.echo(f"Wrote {path}")
+
+
+def _write_per_label(found: Ranked, path: str) -> None:
+    """Non-zero scores per label as lines feature, label, score."""
+    import csv
+    from pathlib import Path
+
+    import numpy as np
+
+    from ramify.ranking.files import neutralised
+
+    ranking = found.per_label_ranking
+    cells = ranking.per_label.tocoo()
+    order = np.lexsort((-cells.data, cells.coords[1]))
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["feature", "label", "score"])
+        for at in order.tolist():
+            feature, label = ranking.names[cells.coords[0][at]], ranking.label_names[cells.coords[1][at]]
+            writer.writerow([neutralised(feature), neutralised(label), repr(float(cells.data[at]))])
+
+
+def _write_report(found: Ranked, path: str, titles: dict[str, str], seed: int, seconds: float) -> None:
+    from ramify.report import Results, write_report
+    from ramify.report.results import Curve
+
+    about: dict[str, Any] = {}
+    if found.knn:
+        about["knn_quality"] = {name: float(value.weighted) for name, value in found.knn.items()}
+        about["knn_baseline"] = float(next(iter(found.knn.values())).unweighted)
+        about["quality_name"] = next(iter(found.knn.values())).measure
+    if found.curves:
+        about["curves"] = {name: Curve(curve.sizes, curve.values) for name, curve in found.curves.items()}
+        first = next(iter(found.curves.values()))
+        if first.random_mean is not None:
+            about["random_curve"] = Curve(first.sizes, first.random_mean, first.random_low, first.random_high)
+    results = Results(
+        found.dataset,
+        found.rankings,
+        p_values=None if found.significance is None else found.significance.p_values,
+        titles=titles,
+        command=command_line(),
+        seed=seed,
+        seconds=seconds,
+        facts=found.facts,
+        **about,
+    )
+    write_report(results, path)

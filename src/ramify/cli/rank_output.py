@@ -1,0 +1,247 @@
+"""What `ramify rank` prints and writes: who drives what, the top features, quality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ramify.cli.rank_methods import Ranked
+from ramify.cli.terminal import console, plain, table
+from ramify.ranking import FeatureRanking, group_frame, subtree_groups
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_BAR = 20
+_TOPS = 3
+
+
+def write_rankings(found: Ranked, path: str) -> None:
+    """Write the first ranking to `path`, the others beside it with the method in the name."""
+    for number, (method, ranking) in enumerate(found.rankings.items()):
+        own = Path(path)
+        ranking.save(own if number == 0 else own.with_name(f"{own.stem}.{method}{own.suffix}"))
+
+
+def print_ranked(found: Ranked, labels: Sequence[str], titles: dict[str, str], *, n_top: int, n_branches: int) -> None:
+    """Print everything for people."""
+    screen = console()
+    data = found.dataset
+    screen.print(f"{data.n_samples} rows, {data.n_features} features, {plain(data.source)}", markup=False)
+    if labels:
+        for label in labels:
+            ranking = found.per_label_ranking.for_label(label)
+            screen.print(_top_table(ranking, _branch_q(found, label), _titled(label, titles), n_top, titles))
+    else:
+        if found.per_label is not None:
+            screen.print(_branch_table(found, n_branches, titles))
+        for number, (method, ranking) in enumerate(found.rankings.items()):
+            q_values = found.significance.q_values if number == 0 and found.significance is not None else None
+            screen.print(_top_table(ranking, q_values, f"Top features by {method}", n_top, titles))
+        if data.feature_hierarchy is not None:
+            screen.print(_group_table(found, n_top, titles))
+    for shown in _quality_tables(found):
+        screen.print(shown)
+
+
+def ranked_content(found: Ranked, labels: Sequence[str], n_top: int) -> dict[str, Any]:
+    """The same as plain values, for programs."""
+    content: dict[str, Any] = {
+        "source": found.dataset.source,
+        "sha256": found.dataset.sha256,
+        "n_samples": found.dataset.n_samples,
+        "facts": dict(found.facts),
+        "rankings": {
+            method: {"origin": dict(ranking.origin), "top": _top_lines(ranking, _first_q(found, number), n_top)}
+            for number, (method, ranking) in enumerate(found.rankings.items())
+        },
+    }
+    if found.per_label is not None:
+        shown = labels or [name for _, name in branches_that_fit(found.per_label, 1_000_000)]
+        content["branches"] = {name: _branch_lines(found, name) for name in shown}
+    if found.knn:
+        content["knn_quality"] = {method: value._asdict() for method, value in found.knn.items()}
+    if found.curves:
+        content["addition_curves"] = {
+            method: {
+                "sizes": curve.sizes.tolist(),
+                "values": curve.values.tolist(),
+                "area": curve.area,
+                "random_area": curve.random_area,
+            }
+            for method, curve in found.curves.items()
+        }
+    return content
+
+
+def branches_that_fit(ranking: FeatureRanking, n_lines: int) -> list[tuple[int, str]]:
+    """Depth and name of the labels to show: the top ones, then those below the branches with most importance.
+
+    A branch is opened only if all its children that have any importance fit.
+    """
+    totals = np.asarray(ranking.branch_scores().maximum(0).sum(axis=0)).ravel()
+    total = dict(zip(ranking.label_names, totals.tolist(), strict=True))
+    order = ranking.hierarchy
+    ranked_labels = sorted(ranking.label_names, key=lambda name: -total[name])
+    if order is None:
+        return [(0, name) for name in ranked_labels if total[name] > 0][:n_lines]
+    roots = [name for name in ranked_labels if name in set(order.roots) and total[name] > 0][:n_lines]
+    opened: set[str] = set()
+    shown = set(roots)
+    waiting = list(roots)
+    while waiting:
+        waiting.sort(key=lambda name: -total[name])
+        branch = waiting.pop(0)
+        below = [child for child in order.children[branch] if total[child] > 0 and child not in shown]
+        if below and len(shown) + len(below) <= n_lines:
+            opened.add(branch)
+            shown.update(below)
+            waiting += below
+    return list(_walk(order, roots, opened, total))
+
+
+def _walk(order: Any, roots: list[str], opened: set[str], total: dict[str, float]) -> Iterator[tuple[int, str]]:
+    """Depth first, most important branches first; a label with several parents stands below the first."""
+    seen: set[str] = set()
+    stack = [(0, name) for name in reversed(roots)]
+    while stack:
+        depth, name = stack.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        yield depth, name
+        if name in opened:
+            below = sorted((child for child in order.children[name] if total[child] > 0), key=lambda c: total[c])
+            stack += [(depth + 1, child) for child in below]
+
+
+def _branch_table(found: Ranked, n_lines: int, titles: dict[str, str]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    ranking = found.per_label_ranking
+    lines = branches_that_fit(ranking, n_lines)
+    n_hidden = len(ranking.label_names) - len(lines)
+    hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
+    shown = Table(title="Who drives what" + (hidden if n_hidden else ""), title_justify="left", title_style="bold")
+    shown.add_column("label", overflow="fold")
+    for number in range(1, _TOPS + 1):
+        shown.add_column(f"feature {number}", overflow="fold")
+    for depth, name in lines:
+        cells = [f"{plain(line['feature'])}{_q_text(line['q'])}" for line in _branch_lines(found, name)]
+        cells += [""] * (_TOPS - len(cells))
+        shown.add_row(Text("  " * depth + _titled(name, titles)), *(Text(cell) for cell in cells))
+    return shown
+
+
+def _branch_lines(found: Ranked, label: str) -> list[dict[str, Any]]:
+    """The top features of a branch: name, score and q."""
+    ranking = found.per_label_ranking
+    column = np.asarray(_branch_scores(found)[:, [ranking.label_names.index(label)]].toarray()).ravel()
+    q_values = _branch_q(found, label)
+    best = [j for j in np.argsort(-column, kind="stable")[:_TOPS].tolist() if column[j] > 0]
+    return [
+        {
+            "feature": ranking.names[j],
+            "score": float(column[j]),
+            "q": None if q_values is None else float(q_values[j]),
+        }
+        for j in best
+    ]
+
+
+def _branch_scores(found: Ranked) -> Any:
+    return found.per_label_ranking.branch_scores()
+
+
+def _branch_q(found: Ranked, label: str) -> np.ndarray | None:
+    ranking = found.per_label
+    tested = found.significance
+    if ranking is None or tested is None or tested.q_values_per_label is None:
+        return None
+    if next(iter(found.rankings.values())) is not ranking:
+        return None
+    q_values: np.ndarray = tested.q_values_per_label[:, ranking.label_names.index(label)]
+    return q_values
+
+
+def _first_q(found: Ranked, number: int) -> np.ndarray | None:
+    return found.significance.q_values if number == 0 and found.significance is not None else None
+
+
+def _top_lines(ranking: FeatureRanking, q_values: np.ndarray | None, n_top: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "rank": int(ranking.ranks[j]),
+            "feature": ranking.names[j],
+            "score": float(ranking.scores[j]),
+            "q": None if q_values is None else float(q_values[j]),
+        }
+        for j in ranking.order[:n_top].tolist()
+    ]
+
+
+def _top_table(
+    ranking: FeatureRanking, q_values: np.ndarray | None, title: str, n_top: int, titles: dict[str, str]
+) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
+    for name, justify in (("rank", "right"), ("feature", "left"), ("score", "right"), ("", "left"), ("q", "right")):
+        shown.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    largest = max(float(ranking.scores.max()), 1e-300)
+    for line in _top_lines(ranking, q_values, n_top):
+        bar = "█" * round(_BAR * max(0.0, line["score"]) / largest)
+        q = "" if line["q"] is None else f"{line['q']:.3f}"
+        feature = Text(_titled(line["feature"], titles))
+        shown.add_row(str(line["rank"]), feature, f"{line['score']:.4g}", Text(bar, style="cyan"), q)
+    return shown
+
+
+def _group_table(found: Ranked, n_top: int, titles: dict[str, str]) -> Table:
+    """Subtrees of the feature hierarchy, whose features share importance."""
+    ranking = next(iter(found.rankings.values()))
+    frame = group_frame(ranking, subtree_groups(ranking.names, found.dataset.feature_hierarchy)).head(n_top)  # type: ignore[arg-type]
+    rows = [
+        [line.rank, _titled(line.group, titles), float(line.score), line.n_features, _titled(line.best_feature, titles)]
+        for line in frame.itertuples()
+    ]
+    return table("Top groups of features", ["rank", "group", "score", "features", "best feature"], rows)
+
+
+def _quality_tables(found: Ranked) -> list[Table]:
+    shown = []
+    if found.knn:
+        measure = next(iter(found.knn.values())).measure
+        rows = [
+            [method, float(value.weighted), float(value.unweighted), float(value.weighted - value.unweighted)]
+            for method, value in found.knn.items()
+        ]
+        shown.append(table(f"Nearest neighbours, {measure}", ["method", "weighted", "unweighted", "gain"], rows))
+    if found.curves:
+        first = next(iter(found.curves.values()))
+        title = f"{first.measure} of a forest as features are added"
+        columns = ["features", *found.curves, *(["random", "random 97.5 %"] if first.random_mean is not None else [])]
+        rows = []
+        for at, size in enumerate(first.sizes.tolist()):
+            line: list[Any] = [int(size), *(float(curve.values[at]) for curve in found.curves.values())]
+            if first.random_mean is not None and first.random_high is not None:
+                line += [float(first.random_mean[at]), float(first.random_high[at])]
+            rows.append(line)
+        shown.append(table(title, columns, rows))
+    return shown
+
+
+def _titled(name: str, titles: dict[str, str]) -> str:
+    title = titles.get(name)
+    return plain(name) if not title else f"{plain(name)} {plain(title)}"
+
+
+def _q_text(q: float | None) -> str:
+    if q is None:
+        return ""
+    return f" (q {q:.3f})" if q >= 0.001 else " (q <.001)"

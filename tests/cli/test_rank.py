@@ -1,0 +1,133 @@
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ramify.cli.rank import rank
+from ramify.cli.rank_output import branches_that_fit
+from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel, write_arff
+from ramify.ranking import FeatureRanking
+
+
+@pytest.fixture(scope="module")
+def hierarchical(tmp_path_factory):
+    data = make_hierarchical(200, depth=2, n_features=16, noise=0.0, random_state=0)
+    path = tmp_path_factory.mktemp("data") / "planted.arff"
+    write_arff(data, path)
+    return data, str(path)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(rank, [str(a) for a in (*arguments, "--jobs", 1)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_prints_who_drives_what_with_planted_features(hierarchical):
+    data, path = hierarchical
+    output = run(path, "--trees", 30, "--repeats", 3)
+    assert "Who drives what" in output
+    label = data.hierarchy.index("1")
+    driver = data.feature_names[np.flatnonzero(data.truth[:, label])[0]]
+    line = next(line for line in output.splitlines() if line.startswith("│ 1 "))
+    assert driver in line
+    assert "(q " in line
+    assert "█" in output
+
+
+def test_writes_every_format_and_the_per_label_lines(hierarchical, tmp_path):
+    data, path = hierarchical
+    for suffix in ("csv", "json", "fimp"):
+        written = tmp_path / f"ranking.{suffix}"
+        run(path, "--trees", 5, "--noise", "none", "--method", "genie3", "--method", "symbolic", "-o", written, "-q")
+        ranking = FeatureRanking.read(written)
+        assert set(ranking.names) == set(data.feature_names)
+        assert ranking.label_names == data.label_names
+        assert FeatureRanking.read(tmp_path / f"ranking.symbolic.{suffix}").per_label is None
+    run(path, "--trees", 5, "--noise", "none", "--per-label", tmp_path / "lines.csv", "-q")
+    lines = (tmp_path / "lines.csv").read_text().splitlines()
+    assert lines[0] == "feature,label,score"
+    assert len(lines) > 10
+
+
+def test_json_for_programs(hierarchical):
+    data, path = hierarchical
+    options = ("--repeats", 3, "--json", "--quality", "--folds", 2, "--random-rankings", 2, "--method", "relief")
+    content = json.loads(run(path, *options))
+    assert content["n_samples"] == 200
+    assert len(content["rankings"]["relief"]["top"]) == 15
+    assert set(content["branches"]) == set(data.label_names)
+    assert content["knn_quality"]["relief"]["weighted"] > content["knn_quality"]["relief"]["unweighted"]
+    curve = content["addition_curves"]["relief"]
+    assert curve["sizes"] == [1, 2, 4, 8, 16]
+    assert curve["area"] > curve["random_area"]
+
+
+def test_one_label(hierarchical):
+    data, path = hierarchical
+    output = run(path, "--trees", 30, "--noise", "none", "--label", "1", "--top", 2)
+    label = data.hierarchy.index("1")
+    assert data.feature_names[np.flatnonzero(data.truth[:, label])[0]] in output
+    with pytest.raises(ValueError, match="The ranking has no label '7'"):
+        run(path, "--trees", 3, "--noise", "none", "--label", "7")
+
+
+@pytest.mark.parametrize("method", ["genie3", "symbolic", "permutation", "genie3_oob", "relief", "lcc"])
+def test_every_method_on_label_sets(method, tmp_path):
+    data = make_multilabel(80, n_features=6, n_labels=3, signal=3.0, random_state=0)
+    write_arff(data, tmp_path / "sets.arff")
+    labels = [argument for name in data.label_names for argument in ("--target", name)]
+    output = run(tmp_path / "sets.arff", *labels, "--trees", 5, "--repeats", 2, "--method", method)
+    assert f"Top features by {method}" in output
+
+
+def test_numbers_and_rankings(tmp_path):
+    random = np.random.RandomState(0)
+    X = random.standard_normal((80, 3))
+    rows = "\n".join(",".join(map(str, [*row, row[1] * 2])) for row in X)
+    (tmp_path / "numbers.csv").write_text("a,b,c,y\n" + rows + "\n")
+    content = json.loads(run(tmp_path / "numbers.csv", "--target", "y", "--trees", 10, "--noise", "none", "--json"))
+    assert content["rankings"]["genie3"]["top"][0]["feature"] == "b"
+    made = make_label_ranking(60, n_features=6, random_state=0)
+    header = [*(f"A{j + 1}" for j in range(6)), *(f"L{j + 1}" for j in range(made.y.shape[1]))]
+    lines = [",".join(header)] + [",".join(f"{v:g}" for v in [*x, *y]) for x, y in zip(made.X, made.y, strict=True)]
+    (tmp_path / "orders.csv").write_text("\n".join(lines) + "\n")
+    targets = [argument for name in header[6:] for argument in ("--target", name)]
+    assert "Top features by relief" in run(
+        tmp_path / "orders.csv", *targets, "--method", "relief", "--noise", "none", "--neighbors", 5
+    )
+
+
+def test_the_test_part_takes_no_part(tmp_path):
+    data = make_hierarchical(120, depth=1, n_features=8, noise=0.0, random_state=0)
+    for name, rows in (("train", np.arange(80)), ("test", np.arange(80, 120))):
+        write_arff(data.rows(rows), tmp_path / f"set.{name}.arff")
+    output = run(tmp_path / "set.train.arff", tmp_path / "set.test.arff", "--trees", 5, "--noise", "none", "--quality",
+                 "--folds", 2, "--random-rankings", 0)  # fmt: skip
+    assert "80 rows" in output
+    assert "Nearest neighbours, pooled AUPRC" in output
+
+
+def test_report_is_written(hierarchical, tmp_path):
+    path = hierarchical[1]
+    run(path, "--trees", 5, "--repeats", 2, "--quality", "--folds", 2, "--random-rankings", 2,
+        "--report", tmp_path / "out.html", "-q")  # fmt: skip
+    assert "<html" in (tmp_path / "out.html").read_text()[:200].lower()
+
+
+def test_branches_are_opened_by_importance_and_fit():
+    data = make_hierarchical(30, depth=3, random_state=0)
+    per_label = np.zeros((data.n_features, data.n_labels))
+    for label, value in (("1", 1.0), ("2", 0.1), ("1.1", 1.0), ("1.2", 0.2), ("1.1.1", 1.0)):
+        per_label[0, data.hierarchy.index(label)] = value
+    ranking = FeatureRanking(
+        data.feature_names,
+        per_label.sum(axis=1),
+        per_label=per_label,
+        label_names=data.label_names,
+        hierarchy=data.hierarchy,
+    )
+    assert branches_that_fit(ranking, 2) == [(0, "1"), (0, "2")]
+    assert branches_that_fit(ranking, 4) == [(0, "1"), (1, "1.1"), (1, "1.2"), (0, "2")]
+    assert branches_that_fit(ranking, 9) == [(0, "1"), (1, "1.1"), (2, "1.1.1"), (1, "1.2"), (0, "2")]
