@@ -12,7 +12,7 @@ from ramify.plots import label_heatmap, ranking_bars
 
 data = make_hierarchical(800, n_features=50, depth=3, width=2, random_state=0)
 forest = ForestClassifier(100, hierarchy=data.hierarchy, random_state=0)
-ranker = ForestRanker(forest, score=["genie3", "symbolic", "permutation"]).fit(data.to_frame(), data.y)
+ranker = ForestRanker(forest, scores=["genie3", "symbolic", "permutation"]).fit(data.to_frame(), data.y)
 ranking = ranker.ranking_
 
 for branch in ("1", "2"):

@@ -10,8 +10,8 @@ from ramify.selection import SelectTop
 RANKERS = [
     ReliefRanker(3, random_state=0),
     ForestRanker(ForestClassifier(5), random_state=0),
-    ForestRanker(ForestRegressor(5), score="symbolic", random_state=0),
-    ForestRanker(ForestClassifier(5), score=["permutation", "genie3_oob"], random_state=0),
+    ForestRanker(ForestRegressor(5), scores="symbolic", random_state=0),
+    ForestRanker(ForestClassifier(5), scores=["permutation", "genie3_oob"], random_state=0),
     SelectTop(ReliefRanker(3), n_features=2),
 ]
 

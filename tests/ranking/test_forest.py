@@ -252,7 +252,7 @@ def test_permutation_touches_only_features_that_the_trees_use():
 def test_planted_features_come_first(ensemble, score):
     data = make_hierarchical(800, depth=2, n_features=30, noise=0.0, random_state=0)
     forest = ForestClassifier(60, hierarchy=data.hierarchy, random_state=0, **ENSEMBLES[ensemble])
-    ranking = ForestRanker(forest, score=score).fit(data.X, data.y).ranking_
+    ranking = ForestRanker(forest, scores=score).fit(data.X, data.y).ranking_
     assert average_precision_score(data.truth.any(axis=1), ranking.scores) > 0.95
     if ranking.per_label is None:
         return
@@ -279,7 +279,7 @@ def test_every_kind_of_target(kind, score):
     else:
         made = make_hierarchical(300, density=0.2, n_features=30, random_state=0)
         X, y, forest = made.X, made.y, ForestClassifier(30, hierarchy=made.hierarchy, random_state=0)
-    ranker = ForestRanker(forest, score=score).fit(X, y)
+    ranker = ForestRanker(forest, scores=score).fit(X, y)
     assert np.isfinite(ranker.scores_).all()
     assert ranker.scores_.any()
     if kind in {"classes", "one number", "several numbers"}:
@@ -319,7 +319,7 @@ def test_threads_do_not_change_a_bit(n_jobs):
     data = make_hierarchical(150, missing=0.1, random_state=0)
     scores = ["genie3", "symbolic", "permutation", "genie3_oob"]
     rankings = [
-        ForestRanker(ForestClassifier(12, hierarchy=data.hierarchy, random_state=0), score=scores, n_jobs=jobs)
+        ForestRanker(ForestClassifier(12, hierarchy=data.hierarchy, random_state=0), scores=scores, n_jobs=jobs)
         .fit(data.X, data.y)
         .rankings_
         for jobs in (1, n_jobs)
@@ -354,8 +354,8 @@ def test_a_continuous_target_gets_a_regressor_by_default():
 def test_bad_input_is_refused():
     data = make_multilabel(40, n_features=5, random_state=0)
     forest = ForestClassifier(3, random_state=0).fit(data.X, data.y)
-    with pytest.raises(ValueError, match="'score' parameter of ForestRanker must be one of 'genie3', 'symbolic'"):
-        ForestRanker(score="gini").fit(data.X, data.y)
+    with pytest.raises(ValueError, match="'scores' parameter of ForestRanker must be one of 'genie3', 'symbolic'"):
+        ForestRanker(scores="gini").fit(data.X, data.y)
     with pytest.raises(ValueError, match="'score' parameter of forest_ranking"):
         forest_ranking(forest, ["genie3", 3])
     with pytest.raises(ValueError, match="At least one score"):
@@ -373,4 +373,4 @@ def test_extra_trees_have_no_out_of_bag_score(score):
     data = make_multilabel(40, n_features=5, random_state=0)
     forest = ForestClassifier(3, splitter="random", bootstrap=False)
     with pytest.raises(ValueError, match="out-of-bag examples, and a forest with bootstrap=False"):
-        ForestRanker(forest, score=score).fit(data.X, data.y)
+        ForestRanker(forest, scores=score).fit(data.X, data.y)

@@ -12,10 +12,10 @@ def rankers(hierarchy):
     forest = ForestClassifier(15, hierarchy=hierarchy, random_state=0)
     return {
         "relief": ReliefRanker(8, hierarchy=hierarchy, per_label=True),
-        "genie3": ForestRanker(forest, score="genie3"),
-        "symbolic": ForestRanker(forest, score="symbolic"),
-        "genie3_oob": ForestRanker(forest, score="genie3_oob"),
-        "permutation": ForestRanker(forest, score="permutation"),
+        "genie3": ForestRanker(forest, scores="genie3"),
+        "symbolic": ForestRanker(forest, scores="symbolic"),
+        "genie3_oob": ForestRanker(forest, scores="genie3_oob"),
+        "permutation": ForestRanker(forest, scores="permutation"),
     }
 
 

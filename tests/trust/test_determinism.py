@@ -88,7 +88,7 @@ def forest_scores(n_jobs) -> str:
     hashes = []
     for score in ("genie3", "symbolic", "permutation", "genie3_oob"):
         forest = ForestClassifier(10, hierarchy=data.hierarchy, random_state=1, n_jobs=n_jobs)
-        ranking = ForestRanker(forest, score=score).fit(X, data.y).ranking_
+        ranking = ForestRanker(forest, scores=score).fit(X, data.y).ranking_
         hashes.append(digest(ranking.scores))
     return digest(np.frombuffer("".join(hashes).encode(), np.uint8))
 

@@ -232,7 +232,7 @@ def _forest_ranker(score: str, data: Dataset, seed: int, jobs: int) -> ForestRan
     from ramify.ranking import ForestRanker
 
     forest = ForestClassifier(N_TREES // 2, hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
-    return ForestRanker(forest, score=score)
+    return ForestRanker(forest, scores=score)
 
 
 def _curves(data: Dataset, seed: int, jobs: int) -> tuple[dict[str, Curve], Curve]:

@@ -135,7 +135,7 @@ def _ranker(method: str, data: Dataset, forest: dict[str, Any], relief: dict[str
         model = LabelRankingForest(**common)
     else:
         model = ForestClassifier(hierarchy=data.hierarchy, **common)
-    return ForestRanker(model, score=method)
+    return ForestRanker(model, scores=method)
 
 
 def _fitted(ranker: Any, method: str, data: Dataset) -> Any:

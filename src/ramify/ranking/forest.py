@@ -37,7 +37,7 @@ class ForestRanker(BaseEstimator):
     estimator : ForestClassifier, ForestRegressor or LabelRankingForest, optional
         The forest; bagging, random forests and extra trees are parameters of it. By default a random forest of 100
         trees: a regressor where y is continuous, else a classifier.
-    score : {"genie3", "symbolic", "permutation", "genie3_oob"} or sequence of them, default="genie3"
+    scores : {"genie3", "symbolic", "permutation", "genie3_oob"} or sequence of them, default="genie3"
         What a feature is given credit for; with several, all come from the same forest and the first is the ranking.
 
         - "genie3": by how much its tests reduce the impurity, weighted by the examples that reach them;
@@ -84,7 +84,7 @@ class ForestRanker(BaseEstimator):
     >>> from ramify.ranking import ForestRanker
     >>> data = make_hierarchical(200, depth=2, random_state=0)
     >>> forest = ForestClassifier(50, hierarchy=data.hierarchy, random_state=0)
-    >>> ranker = ForestRanker(forest, score=["genie3", "symbolic"]).fit(data.X, data.y)
+    >>> ranker = ForestRanker(forest, scores=["genie3", "symbolic"]).fit(data.X, data.y)
     >>> best = ranker.ranking_.for_label("1").order[0]
     >>> bool(data.truth[best, data.hierarchy.index("1")])
     True
@@ -94,13 +94,13 @@ class ForestRanker(BaseEstimator):
         self,
         estimator: Any = None,
         *,
-        score: str | Sequence[str] = "genie3",
+        scores: str | Sequence[str] = "genie3",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
-        self.score = score
+        self.scores = scores
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -122,7 +122,7 @@ class ForestRanker(BaseEstimator):
         ForestRanker
             The fitted ranker.
         """
-        scores = _checked_scores(self, self.score)
+        scores = _checked_scores(self, "scores", self.scores)
         check_integer(self, "verbose", self.verbose, low=0)
         forest = self._forest(y)
         if not forest.bootstrap:
@@ -184,7 +184,7 @@ def forest_ranking(
     forest : ForestClassifier, ForestRegressor or LabelRankingForest
         A fitted forest, or the first trees of one (`forest.first(k)`).
     score : str or sequence of str, default="genie3"
-        As of `ForestRanker`.
+        As the `scores` of `ForestRanker`.
     X, y, sample_weight
         What the forest was fitted on; needed for "permutation" and "genie3_oob".
 
@@ -203,7 +203,7 @@ def forest_ranking(
     >>> forest_ranking(forest.first(10), "symbolic")
     FeatureRanking(50 features, by symbolic)
     """
-    scores = _checked_scores("forest_ranking", score)
+    scores = _checked_scores("forest_ranking", "score", score)
     sums = _score_means(forest, scores, _grown_on(forest, scores, X, y, sample_weight), forest.trees_)
     rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in scores}
     return rankings[scores[0]] if isinstance(score, str) else rankings
@@ -242,7 +242,7 @@ def nested_rankings(
     >>> [ranking.origin["n_estimators"] for ranking in nested_rankings(forest, [10, 25, 50])]
     [10, 25, 50]
     """
-    scores = _checked_scores("nested_rankings", score)
+    scores = _checked_scores("nested_rankings", "score", score)
     check_is_fitted(forest, "trees_")
     for size in sizes:
         check_integer("nested_rankings", "sizes", size, low=1, high=forest.trees_.n_trees)
@@ -267,11 +267,11 @@ class _Grown:
     weights: np.ndarray | None
 
 
-def _checked_scores(owner: Any, score: Any) -> list[str]:
+def _checked_scores(owner: Any, parameter: str, score: Any) -> list[str]:
     names = [score] if isinstance(score, str) else list(score) if isinstance(score, (list, tuple)) else [score]
     if not names:
         raise ValueError("At least one score is needed.")
-    return [check_option(owner, "score", name, SCORES) for name in names]
+    return [check_option(owner, parameter, name, SCORES) for name in names]
 
 
 def _refuse_without_bags(scores: Sequence[str]) -> None:

@@ -113,7 +113,7 @@ def significance(
         ranking = clone(ranker).fit(X, y).ranking_
         if per_label and ranking.per_label is None:
             raise ValueError(
-                f"{type(ranker).__name__} gives no scores per label here. Use score='genie3', 'genie3_oob' or "
+                f"{type(ranker).__name__} gives no scores per label here. Use scores='genie3', 'genie3_oob' or "
                 "'permutation' of a ForestRanker, or ReliefRanker(per_label=True)."
             )
         repeats = _shadow_repeats if method == "shadow" else _permutation_repeats
