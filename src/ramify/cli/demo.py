@@ -214,7 +214,7 @@ def _check(
     size, own, chance = random.sizes[2], curves["genie3"].values[2], random.values[2]
     guide.say(f"a forest of genie3's best {size} features: AUPRC {own:.3f}; of {size} random ones {chance:.3f}")
     ranker = _forest_ranker("genie3", train, seed, jobs)
-    p_values = significance(ranker, X, train.y, method="shadow", random_state=seed).p_values
+    p_values = significance(ranker, X, train.y, method="shadow", n_repeats=10, random_state=seed).p_values
     beating = p_values <= 0.05
     n_planted = int((_planted(train) & beating).sum())
     guide.say(f"{beating.sum()} features beat shuffled copies (p at most 0.05), {n_planted} of them planted")
@@ -243,7 +243,7 @@ def _curves(data: Dataset, seed: int, jobs: int) -> tuple[dict[str, Curve], Curv
 
     rankers: dict[str, Any] = {score: _forest_ranker(score, data, seed, jobs) for score in SCORES}
     rankers["relief"] = ReliefRanker(hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
-    small = ForestClassifier(25, hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
+    small = ForestClassifier(20, hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
     curves: dict[str, Curve] = {}
     for name, ranker in rankers.items():
         found = addition_curve(
@@ -252,7 +252,7 @@ def _curves(data: Dataset, seed: int, jobs: int) -> tuple[dict[str, Curve], Curv
             data.y,
             estimator=small,
             sizes=CURVE_SIZES,
-            n_random=0 if curves else 10,
+            n_random=0 if curves else 8,
             cv=2,
             hierarchy=data.hierarchy,
             random_state=seed,
