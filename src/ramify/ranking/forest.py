@@ -19,10 +19,11 @@ from ramify.ensemble.base import checked_sample_weight
 from ramify.ensemble.growing import feature_rows, feature_table, label_arrays, progress_bar
 from ramify.ensemble.label_ranking import encode_rankings
 from ramify.features import Features, apply_features, feature_names
+from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.targets import encode_labels, encode_numbers
-from ramify.targets.rankings import check_rankings
+from ramify.targets.rankings import check_rankings, label_pairs
 
 SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
 _OUT_OF_BAG_SCORES = ("permutation", "genie3_oob")
@@ -52,7 +53,7 @@ class ForestRanker(BaseEstimator):
     ----------
     ranking_ : FeatureRanking
         The ranking by the (first) score, with scores per label where the score has them: Genie3 and its out-of-bag
-        variant for all targets (per pair of labels for rankings, and per label for the rest), the Random Forest score
+        variant for all targets (rankings: per pair "a>b", each below its two labels), the Random Forest score
         for labels, classes and pairs, as the increase of the Brier score.
     rankings_ : dict of str to FeatureRanking
         The rankings by all scores.
@@ -392,8 +393,13 @@ def _divided(total: tuple[Any, Any], n_trees: int) -> tuple[Any, Any]:
 
 
 def _ranking(forest: Forest, score: str, scores: np.ndarray, per_label: Any, n_trees: int) -> FeatureRanking:
-    names = forest.pair_names_ if isinstance(forest, LabelRankingForest) else forest.label_names_
+    names = forest.label_names_
     hierarchy = forest.hierarchy if isinstance(forest, ForestClassifier) else None
+    if isinstance(forest, LabelRankingForest) and per_label is not None:
+        hierarchy = _pairs_below_labels(forest)
+        names = hierarchy.names
+        labels = sparse.csr_array((per_label.shape[0], forest.n_outputs_))
+        per_label = sparse.csr_array(sparse.hstack([labels, per_label]))
     origin = {
         "method": score,
         "estimator": type(forest).__name__,
@@ -410,6 +416,17 @@ def _ranking(forest: Forest, score: str, scores: np.ndarray, per_label: Any, n_t
         hierarchy=None if per_label is None else hierarchy,
         origin=origin,
     )
+
+
+def _pairs_below_labels(forest: LabelRankingForest) -> Hierarchy:
+    """Each pair "a>b" below both of its labels, so that the branch of a label is all that decides its place."""
+    first, second = label_pairs(forest.n_outputs_)
+    edges = [
+        (forest.label_names_[label], pair)
+        for a, b, pair in zip(first, second, forest.pair_names_, strict=True)
+        for label in (a, b)
+    ]
+    return Hierarchy.from_edges(edges, nodes=(*forest.label_names_, *forest.pair_names_))
 
 
 def _ensemble(forest: Forest) -> str:
