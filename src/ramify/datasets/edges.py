@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Literal
 
 from ramify.datasets.delimited import read_records
-from ramify.datasets.files import FileError, PathLike, file_paths, plain_name, read_text, shown
+from ramify.datasets.files import FileError, PathLike, file_paths, read_text, shown
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 
@@ -183,8 +183,3 @@ def _edge(path: PathLike, line: int, parent: str, child: str) -> tuple[str, str]
     if "\x00" in parent + child:
         raise FileError(path, f"{shown(parent)} holds a NUL byte", line=line, advice="Is this a text file?")
     return parent, child
-
-
-def looks_like_edges(path: PathLike) -> bool:
-    """Whether a file's name says that it holds edges."""
-    return ".edges." in plain_name(path).lower()

@@ -3,45 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from scipy import sparse
 
 from ramify.datasets.arff import part_rows, stored
-from ramify.datasets.arff_target import TargetColumns
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.delimited import (
     MISSING,
     Table,
     check_width,
     column_values,
-    is_plain_number,
     read_records,
     read_table,
     table_of_rows,
     without_trailing_cell,
 )
-from ramify.datasets.files import FileError, PathLike, file_paths, read_bytes, sha256_of, shown
-from ramify.datasets.orders import OrderError, labels_of_order, ranks_of_order
-from ramify.datasets.rankings import natural_key
-from ramify.hierarchy import Hierarchy
+from ramify.datasets.files import FileError, PathLike, file_paths, sha256_of
+from ramify.datasets.parquet import parquet_table
+from ramify.datasets.table_target import TargetChoice, read_table_target, text_cells
 from ramify.parameters import check_flag, check_option
 
 KINDS = ("classes", "labels", "hierarchy", "numbers", "rankings")
-
-
-@dataclass(frozen=True)
-class TargetChoice:
-    """Which columns are the target and what they mean."""
-
-    columns: Sequence[str] | str | None
-    prefix: str | None
-    kind: Target | None
-    label_separator: str
-    path_separator: str
 
 
 def read_csv(
@@ -174,7 +158,7 @@ def read_parquet(
     check_option("read_parquet", "storage", storage, ("auto", "dense", "sparse"))
     paths = file_paths(files)
     choice = TargetChoice(target, target_prefix, kind, label_separator, path_separator)
-    return table_dataset(_parquet_table(paths), choice, identifier, weight, ignore, categorical, storage)
+    return table_dataset(parquet_table(paths), choice, identifier, weight, ignore, categorical, storage)
 
 
 def _text_positions(
@@ -209,90 +193,6 @@ def _transposed_table(paths: list[Path], separator: str | None, encoding: str, m
     return table_of_rows(names, rows, paths, np.zeros(len(rows), dtype=np.int64), None, missing)
 
 
-def _parquet_table(paths: list[Path]) -> Table:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError("read_parquet needs pyarrow. Install it with: pip install ramify[parquet]") from None
-    tables = []
-    for path in paths:
-        try:
-            with path.open("rb") as file:
-                is_plain = file.read(4) == b"PAR1"
-            content = pq.ParquetFile(path if is_plain else pa.BufferReader(read_bytes(path)))
-            _check_size(path, content.metadata)
-            tables.append(content.read())
-            tables[-1].validate(full=True)
-        except FileError:
-            raise
-        except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
-            raise FileError(
-                path, f"this is no readable Parquet file ({shown(str(error))})", advice="Write it again."
-            ) from None
-        if tables[-1].schema.names != tables[0].schema.names:
-            raise FileError(path, f"the columns differ from those of {paths[0]}", advice="Use files of one set.")
-    names = list(tables[0].schema.names)
-    columns: list[Any] = []
-    for position, name in enumerate(names):
-        cells = [_arrow_cells(path, name, part.column(position)) for path, part in zip(paths, tables, strict=True)]
-        if all(isinstance(part, np.ndarray) for part in cells):
-            columns.append(np.concatenate(cells))
-        elif not any(isinstance(part, np.ndarray) for part in cells):
-            columns.append([cell for part in cells for cell in part])
-        else:
-            raise FileError(paths[-1], f"column {shown(name)} is text in one file and numbers in another", advice="")
-    sizes = [part.num_rows for part in tables]
-    return Table(names, columns, paths, np.repeat(np.arange(len(paths)), sizes), None)
-
-
-def _check_size(path: Path, metadata: Any) -> None:
-    """Refuse a small file that claims a huge table."""
-    claimed = 8 * metadata.num_rows * metadata.num_columns
-    if claimed > 64 << 20 and claimed > 1000 * path.stat().st_size:
-        raise FileError(
-            path,
-            f"{path.stat().st_size} bytes claim a table of {claimed >> 20} MiB, which looks like a bomb",
-            advice="If you trust the file, write it again without run-length encoding.",
-        )
-
-
-def _arrow_cells(path: Path, name: str, column: Any) -> Any:
-    """A column as numbers, or as a list of text or of tuples of text."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _arrow_cells(path, name, column.cast(kind.value_type))
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        numbers = column.to_pandas(integer_object_nulls=False).to_numpy(dtype=float, na_value=np.nan)
-        if pa.types.is_integer(kind):
-            exact = column.to_pylist()
-            for row in np.flatnonzero(np.abs(numbers) >= 2.0**53).tolist():
-                raise FileError(
-                    path,
-                    f"in row {row + 1} {exact[row]} in column {shown(name)} is too large to be kept exactly",
-                    advice="Store it as text.",
-                )
-        infinite = np.flatnonzero(np.isinf(numbers))
-        if len(infinite):
-            raise FileError(
-                path, f"in row {infinite[0] + 1} column {shown(name)} is infinite", advice="Use null where missing."
-            )
-        return numbers
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind):
-        return column.to_pylist()
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        cells = column.to_pylist()
-        if all(cell is None or all(isinstance(label, str) for label in cell) for cell in cells):
-            return [None if cell is None else tuple(cell) for cell in cells]
-    raise FileError(
-        path,
-        f"column {shown(name)} is of type {kind}, which is not read",
-        advice="Store numbers, booleans, text or lists of text, or leave the column out of the file.",
-    )
-
-
 def table_dataset(
     table: Table,
     choice: TargetChoice,
@@ -310,7 +210,7 @@ def table_dataset(
     targets = _target_positions(table, choice, ignored | set(taken.values()))
     features = [j for j in range(len(table.names)) if j not in ignored and j not in taken.values() and j not in targets]
     columns = [column_values(table, j, nominal=j in nominal) for j in features]
-    found = _read_target(table, choice, targets)
+    found = read_table_target(table, choice, targets)
     X = np.column_stack([values for values, _ in columns]) if columns else np.empty((table.n_rows, 0))
     sizes = np.bincount(table.file_of, minlength=len(table.paths)).tolist()
     return Dataset(
@@ -322,7 +222,7 @@ def table_dataset(
         label_names=found.label_names,
         hierarchy=found.hierarchy,
         sample_weight=_weights(table, taken["weight"]) if "weight" in taken else None,
-        ids=np.array(_text(table, taken["identifier"]), dtype=object) if "identifier" in taken else None,
+        ids=np.array(text_cells(table, taken["identifier"]), dtype=object) if "identifier" in taken else None,
         parts=part_rows(table.paths, sizes),
         source=", ".join(map(str, table.paths)),
         sha256=sha256_of(table.paths),
@@ -358,130 +258,3 @@ def _weights(table: Table, position: int) -> np.ndarray:
     if len(bad):
         raise table.error(int(bad[0]), position, "the weight is no non-negative number", "Give every row a weight.")
     return values
-
-
-def _text(table: Table, position: int) -> list[str]:
-    cells = table.columns[position]
-    if isinstance(cells, np.ndarray):
-        cells = [None if np.isnan(value) else f"{value:.17g}" for value in cells.tolist()]
-    for row, cell in enumerate(cells):
-        if not isinstance(cell, str):
-            raise table.error(row, position, f"{shown(table.names[position])} is missing", "Fill it in.")
-    return cells
-
-
-def _read_target(table: Table, choice: TargetChoice, targets: list[int]) -> TargetColumns:
-    if not targets:
-        return TargetColumns(None, None, ())
-    names = tuple(table.names[j] for j in targets)
-    if len(targets) > 1:
-        return _several_columns(table, targets, names, choice.kind)
-    cells = table.columns[targets[0]]
-    kind = choice.kind or _kind_of(cells, choice)
-    if kind == "numbers":
-        return TargetColumns("numbers", _target_numbers(table, targets)[:, 0], names)
-    if kind == "rankings":
-        return _orders(table, targets[0])
-    if kind == "classes":
-        texts = _text(table, targets[0])
-        found = set(texts)
-        are_numbers = all(is_plain_number(text) for text in found)
-        classes = tuple(sorted(found, key=float if are_numbers else natural_key))
-        code = {value: k for k, value in enumerate(classes)}
-        return TargetColumns("classes", np.array([code[text] for text in texts], dtype=np.int64), classes)
-    return _label_sets(table, targets[0], kind, choice)
-
-
-def _kind_of(cells: Any, choice: TargetChoice) -> Target:
-    """What one target column holds, by its notation."""
-    if isinstance(cells, np.ndarray):
-        return "numbers"
-    present = [cell for cell in cells if cell is not None]
-    if any(isinstance(cell, tuple) for cell in present):
-        labels = [label for cell in present for label in cell]
-        return "hierarchy" if any(choice.path_separator in label for label in labels) else "labels"
-    if any(">" in cell for cell in present):
-        return "rankings"
-    if any(choice.label_separator in cell for cell in present):
-        return "hierarchy" if any(choice.path_separator in cell for cell in present) else "labels"
-    table = Table(["target"], [present], [Path()], np.zeros(len(present), dtype=np.int64), None)
-    try:
-        return "numbers" if present and column_values(table, 0, nominal=False)[1] is None else "classes"
-    except FileError:
-        return "classes"
-
-
-def _target_numbers(table: Table, targets: list[int]) -> np.ndarray:
-    columns = []
-    for j in targets:
-        values, categories = column_values(table, j, nominal=False)
-        if categories is not None:
-            row = next(k for k, cell in enumerate(table.columns[j]) if cell is not None)
-            raise table.error(
-                row,
-                j,
-                f"{shown(table.columns[j][row])} in target column {shown(table.names[j])} is not a number",
-                "Choose numeric columns, or say what the target is with kind=....",
-            )
-        columns.append(values)
-    return np.column_stack(columns)
-
-
-def _several_columns(table: Table, targets: list[int], names: tuple[str, ...], kind: Target | None) -> TargetColumns:
-    if kind in {"classes", "hierarchy"}:
-        raise ValueError(f"kind={kind!r} takes one target column. Got {len(targets)}: {', '.join(names[:6])}.")
-    values = _target_numbers(table, targets)
-    is_binary = bool(np.isin(values, (0, 1)).all()) and len(values) > 0
-    if kind == "labels" or (kind is None and is_binary):
-        if not is_binary:
-            row = int(np.argmin(np.isin(values, (0, 1)).all(axis=1)))
-            raise table.error(row, targets[0], "a label column holds something else than 0 and 1", "Write 0 or 1.")
-        return TargetColumns("labels", sparse.csr_array(values.astype(np.int8)), names)
-    if kind == "rankings":
-        bad = np.flatnonzero(((values < 1) | (values > len(names))).any(axis=1))
-        if len(bad):
-            raise table.error(int(bad[0]), targets[0], f"a rank is outside 1 to {len(names)}", "1 is the best label.")
-    return TargetColumns(kind or "numbers", values, names)
-
-
-def _orders(table: Table, position: int) -> TargetColumns:
-    texts = _text(table, position)
-    labels = tuple(sorted({label for text in texts for label in labels_of_order(text)}, key=natural_key))
-    column_of = {label: k for k, label in enumerate(labels)}
-    y = np.full((table.n_rows, len(labels)), np.nan)
-    for row, text in enumerate(texts):
-        try:
-            y[row] = ranks_of_order(text, column_of)
-        except OrderError as error:
-            raise table.error(row, position, f"in the order {shown(text)} {error}", "Write it as a>b=c>d.") from None
-    return TargetColumns("rankings", y, labels)
-
-
-def _label_sets(table: Table, at: int, kind: Target, choice: TargetChoice) -> TargetColumns:
-    """Sets of labels or of paths; an empty cell is the empty set."""
-    cells = table.columns[at]
-    if isinstance(cells, np.ndarray):
-        cells = _text(table, at)
-    sets = []
-    for row, cell in enumerate(cells):
-        parts = cell if isinstance(cell, tuple) else () if not cell else cell.split(choice.label_separator)
-        labels = [part.strip() for part in parts]
-        if not all(labels):
-            raise table.error(row, at, f"a label of {shown(str(cell))} is empty", "Write a|b.")
-        sets.append(labels)
-    found = sorted({label for labels in sets for label in labels}, key=natural_key)
-    if kind == "labels":
-        position = {label: k for k, label in enumerate(found)}
-        indices = [sorted({position[label] for label in labels}) for labels in sets]
-        indptr = np.concatenate([[0], np.cumsum([len(row) for row in indices])]).astype(np.int64)
-        flat = np.array([k for row in indices for k in row], dtype=np.int64)
-        shape = (len(sets), len(found))
-        y = sparse.csr_array((np.ones(len(flat), dtype=np.int8), flat, indptr), shape=shape)
-        return TargetColumns("labels", y, tuple(found))
-    for row, labels in enumerate(sets):
-        for label in labels:
-            steps = label.split(choice.path_separator)
-            if not all(steps) or len(steps) > 200:
-                raise table.error(row, at, f"{shown(label)} is no path of at most 200 steps", "Write a/b|a/c.")
-    hierarchy = Hierarchy.from_paths(found, separator=choice.path_separator)
-    return TargetColumns("hierarchy", hierarchy.encode(sets), hierarchy.names, hierarchy)
