@@ -427,7 +427,7 @@ def test_35_first_lines_of_ranking_files(write):
     for data in (named, sized, bare, given):
         assert data.X.tolist() == [[1, 2]]
         assert data.y.tolist() == [[1, 2]]
-    with pytest.raises(FileError, match=r"line 1: .*Pass n_labels"):
+    with pytest.raises(FileError, match=r"line 1, column 1: .*Pass n_labels"):
         read_rankings(write("1,2,1,2\n", "d.csv"))
 
 

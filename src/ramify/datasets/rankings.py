@@ -145,51 +145,57 @@ def _read_one(path: Path, n_labels: int | None, separator: str | None, encoding:
     records = without_trailing_cell(list(read_records(path, separator=separator, encoding=encoding)))
     if not records:
         raise FileError(path, "the file is empty", line=1, advice="Write one row of features and ranks per line.")
-    first_line, first = records[0][0], [cell.strip() for cell in records[0][1]]
+    first = [cell.strip() for cell in records[0][1]]
     if ">" in first[-1]:
-        names = [f"A{k + 1}" for k in range(len(first) - 1)] + ["ranking"]
-        n_ranks = 0
+        names, n_ranks, n_header = [f"A{k + 1}" for k in range(len(first) - 1)] + ["ranking"], 0, 0
     elif _is_size_line(first, records):
-        n_rows, n_features, n_ranks = (int(cell) for cell in first)
-        if n_rows != len(records) - 1:
-            raise FileError(
-                path,
-                f"the first line promises {n_rows} rows and {len(records) - 1} follow",
-                line=first_line,
-                advice="Is the file complete?",
-            )
-        names = _numbered_names(n_features, n_ranks)
-        records = records[1:]
+        names, n_ranks, n_header = _sized_layout(path, first, records)
     elif all(is_plain_number(cell) or cell in MISSING for cell in first):
-        n_ranks = n_labels or 0
-        if not 0 < n_ranks <= len(first):
-            raise FileError(
-                path,
-                "there is no line with names, so it is not known which columns are ranks",
-                line=first_line,
-                advice="Pass n_labels=..., the number of rank columns at the end of each row.",
-            )
-        names = _numbered_names(len(first) - n_ranks, n_ranks)
+        names, n_ranks, n_header = _bare_layout(path, first, records, n_labels)
     else:
-        names = first
-        records = records[1:]
-        n_ranks = n_labels if n_labels is not None else _n_named_ranks(names)
-        if n_labels is None and not n_ranks and records and ">" not in records[0][1][-1]:
-            raise FileError(
-                path,
-                "no column is named L1, L2, ... and the last column holds no order a>b>c",
-                line=first_line,
-                advice="Pass n_labels=..., the number of rank columns at the end of each row.",
-            )
-        if n_ranks > len(names):
-            raise FileError(
-                path,
-                f"there are {len(names)} columns for {n_ranks} labels",
-                line=first_line,
-                advice="Correct n_labels.",
-            )
-    check_width(path, records, len(names), "the table", separator, encoding)
-    return names, n_ranks, records
+        names, n_ranks, n_header = _named_layout(path, first, records, n_labels)
+    check_width(path, records[n_header:], len(names), "the table", separator, encoding)
+    return names, n_ranks, records[n_header:]
+
+
+def _sized_layout(path: Path, first: list[str], records: Records) -> tuple[list[str], int, int]:
+    """A first line `N,p,m`."""
+    n_rows, n_features, n_ranks = (int(cell) for cell in first)
+    if n_rows != len(records) - 1:
+        fault = f"the first line promises {n_rows} rows and {len(records) - 1} follow"
+        raise FileError(path, fault, line=records[0][0], column=1, advice="Is the file complete?")
+    return _numbered_names(n_features, n_ranks), n_ranks, 1
+
+
+def _bare_layout(path: Path, first: list[str], records: Records, n_labels: int | None) -> tuple[list[str], int, int]:
+    """Numbers from the first line on."""
+    n_ranks = n_labels or 0
+    if not 0 < n_ranks <= len(first):
+        raise FileError(
+            path,
+            "there is no line with names, so it is not known which columns are ranks",
+            line=records[0][0],
+            column=1,
+            advice="Pass n_labels=..., the number of rank columns at the end of each row.",
+        )
+    return _numbered_names(len(first) - n_ranks, n_ranks), n_ranks, 0
+
+
+def _named_layout(path: Path, names: list[str], records: Records, n_labels: int | None) -> tuple[list[str], int, int]:
+    """A first line with the names of the columns."""
+    n_ranks = n_labels if n_labels is not None else _n_named_ranks(names)
+    if not n_ranks and len(records) > 1 and ">" not in records[1][1][-1]:
+        raise FileError(
+            path,
+            "no column is named L1, L2, ... and the last column holds no order a>b>c",
+            line=records[0][0],
+            column=1,
+            advice="Pass n_labels=..., the number of rank columns at the end of each row.",
+        )
+    if n_ranks > len(names):
+        fault = f"{len(names)} columns cannot hold {n_ranks} labels"
+        raise FileError(path, fault, line=records[0][0], column=1, advice="Correct n_labels.")
+    return names, n_ranks, 1
 
 
 def _numbered_names(n_features: int, n_ranks: int) -> list[str]:
