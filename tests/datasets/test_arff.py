@@ -1,5 +1,7 @@
 """ARFF files: what is read, and how faults are told."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -30,3 +32,71 @@ def test_files_that_declare_other_attributes_are_refused(write):
     other = write("@relation r\n@attribute a numeric\n@attribute c {p,n}\n@data\n1,n\n", "other.arff")
     with pytest.raises(FileError, match=r"other.arff, line 3: the values of attribute 'c' differ"):
         read_arff([one, other])
+
+
+def random_decimals(source, n):
+    """Texts of numbers of all sizes and lengths, halfway cases among them."""
+    texts = []
+    for _ in range(n):
+        digits = "".join(
+            source.choice("0123456789") for _ in range(source.choice((1, 2, 5, 15, 16, 17, 18, 19, 20, 40, 400)))
+        )
+        point = source.randrange(len(digits) + 1)
+        text = source.choice(("", "-", "+")) + digits[:point] + source.choice(("", ".")) + digits[point:]
+        if source.random() < 0.5:
+            text += (
+                source.choice("eE")
+                + source.choice(("", "-", "+"))
+                + str(source.choice((0, 1, 5, 22, 23, 100, 290, 308, 330)))
+            )
+        texts.append(text)
+    halves = [repr(float(2**53) * 2**k + 2**k) for k in range(20)]
+    return texts + halves + [str(2**53 + 1), str(2**54 + 2), "2.2250738585072012e-308", "4.9e-324", "2.4e-324"]
+
+
+def test_numbers_are_the_nearest_doubles_as_in_python(write):
+    texts = [t for t in random_decimals(random.Random(0), 20_000) if t.strip("+-.") and abs(float(t)) != float("inf")]
+    data = read_arff(write("@relation r\n@attribute a numeric\n@data\n" + "\n".join(texts) + "\n"))
+    expected = np.array([float(text) for text in texts])
+    np.testing.assert_array_equal(data.y, expected)
+
+
+def reference_row(line, attributes):
+    """A row read cell by cell, from the words of the format's definition."""
+    values = [0.0] * len(attributes)
+    if line.startswith("{"):
+        pairs = [cell.split(maxsplit=1) for cell in line.strip("{}").split(",") if cell.strip()]
+        cells = [(int(index), value.strip()) for index, value in pairs]
+    else:
+        cells = list(enumerate(cell.strip() for cell in line.split(",")))
+    for column, cell in cells:
+        domain = attributes[column]
+        values[column] = float("nan") if cell == "?" else float(cell) if domain is None else float(domain.index(cell))
+    return values
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_are_read_as_by_the_slow_reference(write, seed):
+    source = random.Random(seed)
+    attributes = [source.choice((None, ("0", "1"), ("no", "yes", "may be"), ("b", "aa", "a", "ab"))) for _ in range(30)]
+    header = "@relation r\n" + "".join(
+        f"@attribute a{k} {'numeric' if domain is None else '{' + ','.join(domain) + '}'}\n"
+        for k, domain in enumerate(attributes)
+    )
+
+    def cell(column):
+        if source.random() < 0.1:
+            return "?"
+        domain = attributes[column]
+        return f"{source.uniform(-9, 9):.{source.randrange(6)}f}" if domain is None else source.choice(domain)
+
+    lines = []
+    for _ in range(60):
+        if source.random() < 0.5:
+            chosen = source.sample(range(30), source.randrange(30))
+            lines.append("{" + source.choice((",", ", ")).join(f"{k} {cell(k)}" for k in chosen) + "}")
+        else:
+            lines.append(source.choice((",", ", ", ",\t")).join(cell(k) for k in range(30)))
+    file = write(header + "@data\n" + "\n".join(lines) + "\n")
+    data = read_arff(file, target=[], storage="dense", identifier=None, index_base=0)
+    np.testing.assert_array_equal(data.X, [reference_row(line, attributes) for line in lines])
