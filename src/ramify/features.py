@@ -69,6 +69,56 @@ def apply_features(estimator: Any, X: Any) -> Features:
     return _encoded(estimator, X, _columns(X))
 
 
+def finite_features(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
+    """Check X for an estimator that takes numbers only; a missing or infinite value is refused by its column.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Named in messages, and where `n_features_in_` and `feature_names_in_` are set if `reset`.
+    X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+        Features.
+    reset : bool, default=True
+        Whether this is a fit.
+    **options
+        Further parameters of scikit-learn's `validate_data`.
+    """
+    _refuse_dates(estimator, X)
+    checked = validate_data(estimator, X, reset=reset, ensure_all_finite=False, **options)
+    refuse_missing(estimator, checked)
+    if checked.dtype.kind == "f":
+        _refuse_infinity(estimator, sparse.csc_array(checked) if sparse.issparse(checked) else checked)
+    return checked
+
+
+def refuse_missing(estimator: Any, values: Any) -> None:
+    """Refuse NaN by its column, for an estimator that does not take missing values."""
+    stored = sparse.csc_array(values) if sparse.issparse(values) else values
+    cells = stored.data if sparse.issparse(stored) else stored
+    if cells.dtype.kind != "f" or not np.isnan(np.sum(cells, dtype=np.float64)) or not np.isnan(cells).any():
+        return
+    if sparse.issparse(stored):
+        column = int(np.searchsorted(stored.indptr, np.flatnonzero(np.isnan(cells))[0], side="right")) - 1
+    else:
+        column = int(np.flatnonzero(np.isnan(cells).any(axis=0))[0])
+    raise ValueError(
+        f"Input X contains NaN in feature {_name(estimator, column)} (column {column}); "
+        f"{type(estimator).__name__} does not take missing values. Fill them in, as sklearn.impute does."
+    )
+
+
+def refuse_overflow(estimator: Any, values: Any) -> None:
+    """Refuse numbers whose squares are no longer finite by their column, for an estimator that measures distances."""
+    largest = abs(values).max(axis=0)
+    sizes = np.asarray(largest.todense() if sparse.issparse(largest) else largest, dtype=np.float64).ravel()
+    if sizes.size and sizes.max() > 1e150:
+        column = int(sizes.argmax())
+        raise ValueError(
+            f"Feature {_name(estimator, column)} (column {column}) holds {sizes[column]:.3g}; distances between such "
+            "numbers overflow. Scale the features, as sklearn.preprocessing does."
+        )
+
+
 def feature_names(estimator: Any) -> tuple[str, ...]:
     """Names of the features of a fitted estimator: those of the frame it saw, or x0, x1, ..."""
     names = getattr(estimator, "feature_names_in_", None)

@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags
 
 from ramify.chains.base import LabelSetClassifier
-from ramify.features import Features
+from ramify.features import Features, refuse_missing, refuse_overflow
 from ramify.parameters import check_integer, check_real
 
 
@@ -84,6 +84,8 @@ class MLkNN(LabelSetClassifier):
                 f"MLkNN needs more rows than neighbours: n_samples = {n_samples}, n_neighbors = {self.n_neighbors}. "
                 "Give more rows or choose a smaller 'n_neighbors'."
             )
+        refuse_missing(self, features.values)
+        refuse_overflow(self, features.values)
         self._rows = sparse.csr_array(features.values) if features.is_sparse else features.values
         self._labels = labels
         counts = self._neighbours_with_label(None)

@@ -13,6 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ramify.ensemble.label_ranking_aggregation import consensus
+from ramify.features import finite_features
 from ramify.metrics.rankings import kendall_tau
 from ramify.parameters import check_integer, check_option
 from ramify.targets.rankings import (
@@ -170,7 +171,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         """Store the training rows in a search structure and their rankings as signs."""
         n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
         check_option(self, "aggregate", self.aggregate, AGGREGATES)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
+        X = finite_features(self, X, dtype=np.float64, accept_sparse="csr")
         ranks = self._check_rankings(X, y)
         self._signs = pair_signs(ranks)
         first, second = label_pairs(self.n_outputs_)
@@ -187,7 +188,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
 
     def _mean_signs(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        X = finite_features(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
         neighbors = self._search.kneighbors(X, return_distance=False)
         signs = np.zeros((X.shape[0], self._signs.shape[1]))
         compared = np.zeros(signs.shape)

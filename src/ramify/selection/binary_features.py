@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from ramify.datasets import Dataset
+from ramify.features import finite_features
 from ramify.hierarchy import Hierarchy
 from ramify.selection.feature_graph import FeatureGraph, feature_graph, pattern
 from ramify.selection.relevance import check_binary
@@ -32,7 +32,7 @@ def read_features(
             f"The 'feature_hierarchy' parameter of {type(estimator).__name__} must be a ramify.Hierarchy. "
             f"Got {type(hierarchy).__name__} instead."
         )
-    checked = check_binary(validate_data(estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric"))
+    checked = check_binary(finite_features(estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric"))
     named = getattr(estimator, "feature_names_in_", None)
     if named is None and checked.shape[1] != len(hierarchy.names):
         raise ValueError(

@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from ramify.features import finite_features
 from ramify.parameters import check_flag, check_integer
 from ramify.selection.relevance import check_binary, encode_target
 
@@ -73,7 +74,7 @@ class CFSSelector(SelectorMixin, BaseEstimator):
         """
         n_stale = check_integer(self, "n_stale", self.n_stale, low=1)
         check_flag(self, "locally_predictive", self.locally_predictive)
-        checked = check_binary(validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric"))
+        checked = check_binary(finite_features(self, X, accept_sparse=["csr", "csc"], dtype="numeric"))
         Y, exclusive = encode_target(y)
         if not exclusive:
             raise ValueError("CFSSelector takes one class per row. Got label sets: select for each label on its own.")

@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from ramify.features import finite_features
 from ramify.parameters import check_integer
 from ramify.selection.feature_graph import pattern
 from ramify.selection.lazy import LazySelector
@@ -42,7 +43,7 @@ class _LazyClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any, *, reset: bool) -> Any:
         # No column at all is an empty selection by an earlier step: it predicts the prior.
         options = {"accept_sparse": ["csr", "csc"], "dtype": "numeric", "ensure_min_features": 0}
-        return check_binary(validate_data(self, X, reset=reset, **options))
+        return check_binary(finite_features(self, X, reset=reset, **options))
 
     def _repaired(self, values: sparse.csr_array) -> sparse.csr_array:
         return values if self.selector_ is None else self.selector_.close_rows(values)
