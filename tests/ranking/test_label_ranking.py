@@ -19,7 +19,14 @@ def two_deciders():
 
 @pytest.mark.parametrize("score", ["genie3", "permutation", "genie3_oob"])
 def test_a_forest_names_the_decider_of_each_pair_and_label(two_deciders, score):
-    ranking = ForestRanker(LabelRankingForest(30, random_state=0), score=score).fit(*two_deciders).ranking_
+    ranking = ForestRanker(LabelRankingForest(30, random_state=0), scores=score).fit(*two_deciders).ranking_
+    assert ranking.for_label("L1>L2").order[0] == 0
+    assert ranking.for_label("L3>L4").order[0] == 1
+    assert [ranking.for_label(label).order[0] for label in ("L1", "L2", "L3", "L4")] == [0, 0, 1, 1]
+
+
+def test_relief_names_the_decider_of_each_pair_and_label(two_deciders):
+    ranking = ReliefRanker(target="rankings", per_label=True).fit(*two_deciders).ranking_
     assert ranking.for_label("L1>L2").order[0] == 0
     assert ranking.for_label("L3>L4").order[0] == 1
     assert [ranking.for_label(label).order[0] for label in ("L1", "L2", "L3", "L4")] == [0, 0, 1, 1]
@@ -43,7 +50,7 @@ def test_every_score_and_relief_put_the_planted_features_first(unranked):
     )
     planted = data.truth.sum(axis=1) > 0
     scores = ["genie3", "symbolic", "permutation", "genie3_oob"]
-    rankings = ForestRanker(LabelRankingForest(50, random_state=0), score=scores).fit(data.X, data.y).rankings_
+    rankings = ForestRanker(LabelRankingForest(50, random_state=0), scores=scores).fit(data.X, data.y).rankings_
     relief = ReliefRanker(target="rankings").fit(data.X, data.y).ranking_
     for ranking in (*rankings.values(), relief):
         assert set(ranking.order[:3]) == set(np.flatnonzero(planted))

@@ -19,11 +19,10 @@ from ramify.ensemble.base import checked_sample_weight
 from ramify.ensemble.growing import feature_rows, feature_table, label_arrays, progress_bar
 from ramify.ensemble.label_ranking import encode_rankings
 from ramify.features import Features, apply_features, feature_names
-from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.targets import encode_labels, encode_numbers
-from ramify.targets.rankings import check_rankings, label_pairs
+from ramify.targets.rankings import check_rankings, pair_hierarchy
 
 SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
 _OUT_OF_BAG_SCORES = ("permutation", "genie3_oob")
@@ -396,7 +395,7 @@ def _ranking(forest: Forest, score: str, scores: np.ndarray, per_label: Any, n_t
     names = forest.label_names_
     hierarchy = forest.hierarchy if isinstance(forest, ForestClassifier) else None
     if isinstance(forest, LabelRankingForest) and per_label is not None:
-        hierarchy = _pairs_below_labels(forest)
+        hierarchy = pair_hierarchy(forest.label_names_)
         names = hierarchy.names
         labels = sparse.csr_array((per_label.shape[0], forest.n_outputs_))
         per_label = sparse.csr_array(sparse.hstack([labels, per_label]))
@@ -416,17 +415,6 @@ def _ranking(forest: Forest, score: str, scores: np.ndarray, per_label: Any, n_t
         hierarchy=None if per_label is None else hierarchy,
         origin=origin,
     )
-
-
-def _pairs_below_labels(forest: LabelRankingForest) -> Hierarchy:
-    """Each pair "a>b" below both of its labels, so that the branch of a label is all that decides its place."""
-    first, second = label_pairs(forest.n_outputs_)
-    edges = [
-        (forest.label_names_[label], pair)
-        for a, b, pair in zip(first, second, forest.pair_names_, strict=True)
-        for label in (a, b)
-    ]
-    return Hierarchy.from_edges(edges, nodes=(*forest.label_names_, *forest.pair_names_))
 
 
 def _ensemble(forest: Forest) -> str:

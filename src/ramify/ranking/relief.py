@@ -22,6 +22,7 @@ from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.neighbours import FeatureSpace
 from ramify.ranking.relief_target import KINDS, ReliefTarget, encode_target
 from ramify.ranking.target_distance import symmetric_difference
+from ramify.targets.rankings import pair_hierarchy
 
 DEFAULT_RAMP = (0.05, 0.10)
 _PAIRS_AT_ONCE = 1 << 20
@@ -56,7 +57,8 @@ class ReliefRanker(BaseEstimator):
         What `y` is. "auto": a sparse or 0/1 matrix is label sets, one column of floats and other matrices are numbers,
         a frame with nominal columns is mixed, all else is classes. Rankings must be declared.
     per_label : bool, default=False
-        Whether label sets also give scores per label, from the same neighbours.
+        Whether label sets also give scores per label (rankings: per pair "a>b", below its two labels), from the same
+        neighbours.
     categorical_features : "from_dtype", None, or mask, indices or names
         Which features are nominal.
     n_jobs : int, optional
@@ -225,7 +227,9 @@ def _rankings(
     counts = [_check_iterations(ranker, m, n_samples) for m in n_iterations]
     target = encode_target(ranker, y, n_samples)
     if ranker.per_label and target.Y is None:
-        raise ValueError("The 'per_label' parameter of ReliefRanker is for label sets, with or without a hierarchy.")
+        raise ValueError(
+            "The 'per_label' parameter of ReliefRanker is for label sets (also in a hierarchy) and rankings."
+        )
     seed = check_random_state(ranker.random_state).randint(np.iinfo(np.int32).max)
     space = FeatureSpace.of(features, n_values=_declared_values(X, features), ramp=ramp)
     sums = _Sums(space, target, n_neighbors, ranker)
@@ -397,11 +401,16 @@ def _ranking(
         "target": target.kind,
         "seed": int(seed),
     }
+    names, hierarchy = target.label_names, ranker.hierarchy
+    if per_label is not None and target.kind == "rankings":
+        hierarchy = pair_hierarchy(names)
+        per_label = sparse.csr_array(sparse.hstack([sparse.csr_array((len(scores), len(names))), per_label]))
+        names = hierarchy.names
     return FeatureRanking(
         feature_names(ranker),
         scores,
         per_label=per_label,
-        label_names=target.label_names if per_label is not None else (),
-        hierarchy=ranker.hierarchy if per_label is not None else None,
+        label_names=names if per_label is not None else (),
+        hierarchy=hierarchy if per_label is not None else None,
         origin=origin,
     )

@@ -19,7 +19,7 @@ from ramify.ranking.target_distance import (
     ranking_distance,
 )
 from ramify.targets import encode_labels
-from ramify.targets.rankings import check_rankings
+from ramify.targets.rankings import check_rankings, pair_signs, ranking_names
 
 KINDS = ("auto", "classes", "labels", "numbers", "rankings", "mixed")
 
@@ -37,9 +37,9 @@ class ReliefTarget:
     codes : ndarray, optional
         The class of each row, where y is classes; then ReliefF is used instead of the distance.
     Y : CSR, optional
-        The label sets, where y is label sets.
+        The label sets, where y is label sets; for rankings 1, 0 or one half (open) per pair of labels.
     label_names : tuple of str
-        Their names.
+        Names of the labels.
     """
 
     kind: str
@@ -65,7 +65,9 @@ def encode_target(ranker: Any, y: Any, n_samples: int) -> ReliefTarget:
     if kind == "rankings":
         ranks = check_rankings(y)
         _check_length(len(ranks), n_samples)
-        return ReliefTarget(kind, ranking_distance(ranks))
+        preferences = sparse.csr_array((pair_signs(ranks) + 1) / 2)
+        names = tuple(ranking_names(y, ranks.shape[1]))
+        return ReliefTarget(kind, ranking_distance(ranks), Y=preferences, label_names=names)
     values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=ranker)
     _check_length(len(values), n_samples)
     return ReliefTarget(kind, number_distance(values))

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ramify.hierarchy import Hierarchy
+
 __all__ = [
     "average_ranking",
     "break_ties",
@@ -16,6 +18,7 @@ __all__ = [
     "label_pairs",
     "mean_preferences",
     "order_text",
+    "pair_hierarchy",
     "pair_names",
     "pair_signs",
     "rank_labels",
@@ -87,6 +90,21 @@ def pair_names(label_names: Sequence[str]) -> list[str]:
     """Return ``"a>b"`` for every pair of labels, in the order of `label_pairs`."""
     first, second = label_pairs(len(label_names))
     return [f"{label_names[a]}>{label_names[b]}" for a, b in zip(first, second, strict=True)]
+
+
+def pair_hierarchy(label_names: Sequence[str]) -> Hierarchy:
+    """Return labels with each pair ``"a>b"`` below both of its labels: a label's branch is what decides its place.
+
+    Examples
+    --------
+    >>> from ramify.targets.rankings import pair_hierarchy
+    >>> pair_hierarchy(["a", "b", "c"]).names
+    ('a', 'b', 'c', 'a>b', 'a>c', 'b>c')
+    """
+    names = pair_names(label_names)
+    first, second = label_pairs(len(label_names))
+    edges = [(label_names[label], name) for a, b, name in zip(first, second, names, strict=True) for label in (a, b)]
+    return Hierarchy.from_edges(edges, nodes=(*label_names, *names))
 
 
 def ranking_names(y: Any, n_labels: int) -> list[str]:
