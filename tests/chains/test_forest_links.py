@@ -164,3 +164,23 @@ def test_a_saved_screening_selects_the_same(small, tmp_path):
     screening = R2Screening(50).fit(small.X, small.y)
     ramify.save(screening, tmp_path / "screening.ramify")
     np.testing.assert_array_equal(ramify.load(tmp_path / "screening.ramify").get_support(), screening.get_support())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: model.orders_.__setitem__((0, 0), model.orders_[0, 1]), "an order must hold each label once"),
+        (lambda model: model.estimators_[1].pop(), "a chain must have a link per label"),
+        (lambda model: model.estimators_[0].reverse(), "a link must be a fitted forest over the features"),
+        (lambda model: setattr(model, "importances_", model.importances_[1:]), "importances_ has another shape"),
+        (lambda model: setattr(model, "threshold_", "half"), "threshold_ must be a number"),
+        (lambda model: setattr(model, "n_outputs_", 9), "label_names_ must name each output"),
+        (lambda model: setattr(model, "_label_dtype", "O"), "_label_dtype must be a type of numbers"),
+    ],
+)
+def test_a_broken_model_file_is_refused_by_the_rule_it_breaks(small, tmp_path, change, message):
+    model = LClassifierChains(ForestClassifier(2), random_state=0).fit(small.X, small.y)
+    change(model)
+    ramify.save(model, tmp_path / "broken.ramify")
+    with pytest.raises(ValueError, match=message):
+        ramify.load(tmp_path / "broken.ramify")

@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
-from ramify.chains.links import default_estimator, derived_seed, rows_of
+from ramify.chains.links import default_estimator, derived_seed, require, rows_of
 from ramify.chains.threshold import cardinality_threshold, density_thresholds
 from ramify.ensemble import ForestClassifier
 from ramify.features import Features, apply_features, learn_features
@@ -24,6 +24,7 @@ COMBINATIONS = ("votes", "mean")
 _N_INNER_FOLDS = 5
 _INNER_FOLDS_SEED = 0x5F01D
 _ZERO_ONE = np.array([0, 1])
+_LABEL_DTYPES = {np.dtype(code).str for code in "?bBhHiIlLqQefd"}
 
 
 class LabelSetClassifier(ClassifierMixin, BaseEstimator):
@@ -207,6 +208,31 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             inner._learn(rows_of(features, train), target, labels[train], fold_seed)
             scores[test] = inner._scores(rows_of(features, test).values)
         return scores
+
+    def _check_loaded(self) -> None:
+        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
+        n_labels, names = self.n_outputs_, self.label_names_
+        require(type(n_labels) is int and n_labels >= 1, "n_outputs_ must be a positive int")
+        require(isinstance(names, tuple) and all(type(name) is str for name in names), "label_names_ must be texts")
+        values = self._class_values
+        if values is None:
+            require(len(names) == n_labels, "label_names_ must name each output")
+        else:
+            known = isinstance(values, np.ndarray) and values.shape == (len(names),)
+            require(known and n_labels == (1 if len(names) <= 2 else len(names)), "classes do not fit the outputs")
+        require(isinstance(self._sparse_sets, bool), "_sparse_sets must be true or false")
+        require(self._label_dtype in _LABEL_DTYPES, "_label_dtype must be a type of numbers")
+        numbers = isinstance(self.prior_, np.ndarray) and self.prior_.shape == (len(names),)
+        require(numbers and self.prior_.dtype.kind == "f", "prior_ must hold a number per label")
+        learnt = self.threshold_ is None or np.shape(self.threshold_) in {(), (n_labels,)}
+        require(learnt and not isinstance(self.threshold_, str), "threshold_ must be a number, or one per label")
+        require(type(self.n_features_in_) is int and self.n_features_in_ >= 1, "n_features_in_ is wrong")
+        require(len(self.categories_) == self.n_features_in_, "categories_ is wrong")
+        self._check_loaded_links()
+
+    @abstractmethod
+    def _check_loaded_links(self) -> None:
+        """Refuse classifiers, orders and sets of labels that do not fit each other."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

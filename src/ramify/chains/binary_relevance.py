@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import LabelSetClassifier
-from ramify.chains.links import NO_LABELS, Learner, derived_seed, in_parallel, learner_over, link_probability
+from ramify.chains.links import (
+    NO_LABELS,
+    Learner,
+    derived_seed,
+    in_parallel,
+    learner_over,
+    link_probability,
+    require,
+    require_link,
+)
 from ramify.features import Features
 
 
@@ -78,6 +87,12 @@ class BinaryRelevance(LabelSetClassifier):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return np.column_stack([link_probability(link, X) for link in self.estimators_])
+
+    def _check_loaded_links(self) -> None:
+        links = self.estimators_
+        require(isinstance(links, list) and len(links) == self.n_outputs_, "there must be a classifier per label")
+        for link in links:
+            require_link(link, self.n_features_in_)
 
 
 def _fit_label(learner: Learner, label: int, out_of_bag: bool, seed: int) -> tuple[Any, NDArray[np.float64] | None]:

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import LabelSetClassifier
-from ramify.chains.links import Learner, derived_seed, learner_over, link_probability, raw_importances, with_labels
+from ramify.chains.links import (
+    Learner,
+    derived_seed,
+    learner_over,
+    link_probability,
+    raw_importances,
+    require,
+    require_chain,
+    with_labels,
+)
 from ramify.chains.orders import ORDERS, label_order
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
@@ -119,6 +128,10 @@ class ClassifierChain(LabelSetClassifier):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return chain_probabilities(self.order_, self.estimators_, X)
+
+    def _check_loaded_links(self) -> None:
+        require_chain(self.order_, self.estimators_, self.n_features_in_)
+        require(len(self.order_) == self.n_outputs_, "order_ must hold every label")
 
 
 @dataclass(frozen=True)

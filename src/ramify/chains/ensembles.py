@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
 from ramify.chains.chain import FittedChain, chain_probabilities, fit_chain
 from ramify.chains.importance import importance_frame
-from ramify.chains.links import Learner, derived_seed, in_parallel, learner_over
+from ramify.chains.links import Learner, derived_seed, in_parallel, learner_over, require, require_chain
 from ramify.features import Features, apply_features, feature_names
 from ramify.parameters import check_flag, check_integer, check_option, check_real
 from ramify.ranking import FeatureRanking
@@ -119,6 +119,9 @@ class EnsembleOfChains(LabelSetClassifier):
 
     def _candidates(self) -> NDArray[np.float64] | None:
         return _vote_shares(len(self.orders_)) if self.combine == "votes" else None
+
+    def _check_loaded_links(self) -> None:
+        _require_chains(self)
 
 
 class LClassifierChains(LabelSetClassifier):
@@ -289,6 +292,16 @@ class LClassifierChains(LabelSetClassifier):
     def _candidates(self) -> NDArray[np.float64] | None:
         return _vote_shares(len(self.orders_)) if self.combine == "votes" else None
 
+    def _check_loaded_links(self) -> None:
+        shape = (self.n_outputs_, self.n_features_in_ + self.n_outputs_)
+        matrix = self.importances_
+        require(isinstance(matrix, np.ndarray) and matrix.shape == shape, "importances_ has another shape")
+        require(isinstance(self.label_share_, np.ndarray), "label_share_ must be numbers")
+        if self.keep_forests:
+            _require_chains(self)
+        else:
+            require(self.estimators_ == [], "there are forests although none were kept")
+
 
 def _fit_random_chain(learner: Learner, max_samples: float, out_of_bag: bool, seed: int) -> FittedChain:
     """One chain of an ensemble; its out-of-bag scores cover the rows it was not given, too."""
@@ -360,3 +373,11 @@ def _ensemble_scores(ensemble: EnsembleOfChains | LClassifierChains, X: Any) -> 
 
 def _vote_shares(n_chains: int) -> NDArray[np.float64]:
     return np.arange(1, n_chains + 1) / n_chains
+
+
+def _require_chains(ensemble: EnsembleOfChains | LClassifierChains) -> None:
+    orders, chains = ensemble.orders_, ensemble.estimators_
+    known = isinstance(orders, np.ndarray) and orders.ndim == 2 and orders.shape[1] == ensemble.n_outputs_
+    require(known and isinstance(chains, list) and len(chains) == len(orders) >= 1, "orders_ does not fit the chains")
+    for order, links in zip(orders, chains, strict=True):
+        require_chain(order, links, ensemble.n_features_in_)

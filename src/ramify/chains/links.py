@@ -166,3 +166,24 @@ def raw_importances(link: Any, n_features: int) -> NDArray[np.float64]:
     if hasattr(link, "coef_"):
         return np.abs(np.asarray(link.coef_.todense() if sp.issparse(link.coef_) else link.coef_)).reshape(-1)
     return np.full(n_features, np.nan)
+
+
+def require(holds: bool, rule: str) -> None:
+    """Refuse a loaded model that breaks a rule."""
+    if not holds:
+        raise ValueError(f"{rule}.")
+
+
+def require_link(link: Any, n_features: int) -> None:
+    """Refuse a loaded link that is no fitted forest over that many features."""
+    fits = isinstance(link, ForestClassifier) and hasattr(link, "trees_") and link.n_features_in_ == n_features
+    require(fits, "a link must be a fitted forest over the features and the labels before it")
+
+
+def require_chain(order: Any, links: Any, n_features: int) -> None:
+    """Refuse a loaded chain whose order is no permutation or whose links do not follow it."""
+    is_order = isinstance(order, np.ndarray) and order.dtype.kind == "i" and order.ndim == 1
+    require(is_order and sorted(order.tolist()) == list(range(len(order))), "an order must hold each label once")
+    require(isinstance(links, list) and len(links) == len(order), "a chain must have a link per label")
+    for place, link in enumerate(links):
+        require_link(link, n_features + place)

@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags
 
 from ramify.chains.base import LabelSetClassifier
+from ramify.chains.links import require
 from ramify.features import Features, refuse_missing, refuse_overflow
 from ramify.parameters import check_integer, check_real
 
@@ -111,6 +112,16 @@ class MLkNN(LabelSetClassifier):
         present = self.label_prior_ * self.with_label_[counts, label]
         absent = (1.0 - self.label_prior_) * self.without_label_[counts, label]
         return present / (present + absent)
+
+    def _check_loaded_links(self) -> None:
+        n_rows, n_labels = self._rows.shape[0], self.n_outputs_
+        require(self._rows.shape == (n_rows, self.n_features_in_), "the training rows have other features")
+        labels = self._labels
+        known = isinstance(labels, np.ndarray) and labels.dtype == np.uint8 and labels.shape == (n_rows, n_labels)
+        require(known and n_rows > self.n_neighbors, "the training labels do not fit the rows")
+        require(np.shape(self.label_prior_) == (n_labels,), "label_prior_ must hold a number per label")
+        for counts in (self.with_label_, self.without_label_):
+            require(np.shape(counts) == (self.n_neighbors + 1, n_labels), "a distribution of counts has another shape")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
-from ramify.chains.links import derived_seed, fit_link, in_parallel, link_probability
+from ramify.chains.links import derived_seed, fit_link, in_parallel, link_probability, require, require_link
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
 
@@ -138,6 +138,17 @@ class PairwiseLabels(LabelSetClassifier):
         n_top = round(self.cardinality_) if self.n_labels is None else self.n_labels
         place = np.argsort(np.argsort(-votes, axis=1, kind="stable"), axis=1, kind="stable")
         return place < n_top
+
+    def _check_loaded_links(self) -> None:
+        pairs, n_labels = self.pairs_, self.n_outputs_
+        expected = list(combinations(range(n_labels), 2))
+        known = isinstance(pairs, np.ndarray) and pairs.dtype.kind == "i" and pairs.shape == (len(expected), 2)
+        require(known and [tuple(pair) for pair in pairs.tolist()] == expected, "pairs_ must hold every pair of labels")
+        links, calibrators = self.estimators_, self.calibrators_
+        require(isinstance(links, list) and len(links) == len(pairs), "there must be a classifier per pair")
+        require(isinstance(calibrators, list) and len(calibrators) in {0, n_labels}, "calibrators_ is wrong")
+        for link in [*(link for link in links if link is not None), *calibrators]:
+            require_link(link, self.n_features_in_)
 
 
 def _fit_pair(estimator: Any, X: Any, pair: NDArray[np.uint8], seed: int) -> Any:

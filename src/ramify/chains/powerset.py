@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
-from ramify.chains.links import derived_seed, fit_link, in_parallel
+from ramify.chains.links import derived_seed, fit_link, in_parallel, require, require_link
 from ramify.features import Features
 from ramify.parameters import check_flag, check_integer, check_option
 
@@ -95,6 +95,10 @@ class LabelPowerset(LabelSetClassifier):
         if self.threshold is not None:
             return super()._predicted(X)
         return _most_probable(self.label_sets_, self.estimators_[0], X)
+
+    def _check_loaded_links(self) -> None:
+        require(isinstance(self.estimators_, list) and len(self.estimators_) == 1, "there must be one classifier")
+        _require_powerset(self.label_sets_, self.estimators_[0], self.n_outputs_, self.n_features_in_)
 
 
 class RAkEL(LabelSetClassifier):
@@ -218,6 +222,24 @@ class RAkEL(LabelSetClassifier):
                 votes[:, chosen] += _most_probable(label_sets, link, X)
             voters[chosen] += 1
         return votes / voters
+
+    def _check_loaded_links(self) -> None:
+        parts = (self.labelsets_, self.label_sets_, self.estimators_)
+        same = all(isinstance(part, list) and len(part) == len(parts[0]) for part in parts)
+        require(same, "labelsets_, label_sets_ and estimators_ must be lists of one length")
+        seen: set[int] = set()
+        for chosen, label_sets, link in zip(*parts, strict=True):
+            known = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "i" and chosen.ndim == 1
+            require(known and set(chosen.tolist()) <= set(range(self.n_outputs_)), "labelsets_ must hold labels")
+            _require_powerset(label_sets, link, len(chosen), self.n_features_in_)
+            seen |= set(chosen.tolist())
+        require(seen == set(range(self.n_outputs_)), "labelsets_ must hold every label")
+
+
+def _require_powerset(label_sets: Any, link: Any, n_labels: int, n_features: int) -> None:
+    require_link(link, n_features)
+    known = isinstance(label_sets, np.ndarray) and label_sets.ndim == 2 and label_sets.dtype == np.uint8
+    require(known and label_sets.shape == (link.trees_.n_outputs, n_labels), "label_sets_ does not fit the classifier")
 
 
 def _fit_powerset(
