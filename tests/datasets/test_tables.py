@@ -199,12 +199,20 @@ def test_read_goes_by_the_name_of_the_file(write):
     assert read(write("a,L1,L2\n1,1,2\n", "r.csv")).target == "rankings"
     assert read(write("a,L1,L2\n1,1,2\n", "r.csv"), target="a").target == "numbers"
     assert read(write("1,x>y\n", "o.txt")).target == "rankings"
+    assert read(write("1,1,2\n5,1,2\n", "n.csv")).target == "rankings"
+    assert read(write("is_a,g1,g2,\nGO:1,1,0,\nclass,0,1,\n", "t.txt")).ids.tolist() == ["g1", "g2"]
     assert read(write("a\tt\n1\tp\n", "t.tsv")).target == "classes"
     assert read(write(gaf_line("g1", "GO:3"), "a.gaf")).target is None
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("a.xls", "no reader is known for .xls"), ("a.xml", "holds no data"), ("a.obo", "read_obo")]
+    ("name", "words"),
+    [
+        ("a.xls", "no reader is known for .xls"),
+        ("a.xml", "holds no data"),
+        ("a.obo", "read_obo"),
+        ("a.edges.csv", "Use read_edges"),
+    ],
 )
 def test_read_says_what_it_cannot_read(write, name, words):
     with pytest.raises(FileError, match=words):

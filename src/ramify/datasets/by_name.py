@@ -8,6 +8,7 @@ from typing import Any
 
 from ramify.datasets.arff import read_arff
 from ramify.datasets.dataset import Dataset
+from ramify.datasets.delimited import read_records
 from ramify.datasets.files import FileError, PathLike, file_paths, plain_name
 from ramify.datasets.gaf import read_gaf
 from ramify.datasets.mulan import label_file_of, read_mulan
@@ -33,7 +34,8 @@ def read(files: PathLike | Sequence[PathLike], target: Any = None, **options: An
     Dataset
         `.arff` files with an XML file of labels beside them are read by `read_mulan` if no target is given, other
         ARFF files (`.arff`, `.harff`, `.xarff`) by `read_arff`; `.csv`, `.tsv` and `.txt` by `read_rankings` if they
-        hold rankings and no target is given, else by `read_csv`; `.parquet` by `read_parquet`; `.gaf` by `read_gaf`.
+        hold rankings and no target is given, else by `read_csv` (transposed if the first cell is `is_a`); `.parquet`
+        by `read_parquet`; `.gaf` by `read_gaf`.
 
     Examples
     --------
@@ -53,12 +55,12 @@ def read(files: PathLike | Sequence[PathLike], target: Any = None, **options: An
     ending = plain_name(data_paths[0]).lower().rpartition(".")[2]
     if ending in {"arff", "harff", "xarff"}:
         return _read_arff_family(paths, data_paths, target, options)
+    if ".edges." in plain_name(data_paths[0]).lower():
+        raise FileError(data_paths[0], "this holds a hierarchy and no data", advice="Use read_edges.")
     if any(is_xml):
         raise FileError(data_paths[0], "an XML file of labels goes with ARFF files", advice="Leave out the XML file.")
     if ending in {"csv", "tsv", "tab", "txt"}:
-        if target is None and not options.keys() & {"target_prefix", "kind", "transposed"} and holds_rankings(paths[0]):
-            return read_rankings(paths, **options)
-        return read_csv(paths, target=target, **options)
+        return _read_delimited(paths, target, options)
     if ending in {"parquet", "pq"}:
         return read_parquet(paths, target=target, **options)
     if ending in {"gaf", "obo"}:
@@ -72,6 +74,16 @@ def read(files: PathLike | Sequence[PathLike], target: Any = None, **options: An
         advice="Known endings are arff, harff, xarff, csv, tsv, txt, parquet and gaf, plain or with .gz, .bz2, .xz or "
         ".zip; or call a reader such as read_csv.",
     )
+
+
+def _read_delimited(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
+    if not options.keys() & {"target_prefix", "kind", "transposed"}:
+        if target is None and holds_rankings(paths[0]):
+            return read_rankings(paths, **options)
+        first = next(read_records(paths[0], encoding=options.get("encoding", "utf-8")), (1, [""]))[1]
+        if first[0].strip() == "is_a":
+            return read_csv(paths, target=target, transposed=True, kind="classes", **options)
+    return read_csv(paths, target=target, **options)
 
 
 def _read_arff_family(paths: list[Path], data_paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:

@@ -124,11 +124,12 @@ def read_rankings(
 
 
 def holds_rankings(path: PathLike, separator: str | None = None, encoding: str = "utf-8") -> bool:
-    """Whether a delimited file looks like rankings: rank columns L1, L2, ... at the end, or orders in the last."""
+    """Whether a delimited file looks like rankings: columns L1, L2, ... at the end, a first line N,p,m, or orders."""
     records = list(islice(read_records(path, separator=separator, encoding=encoding), 2))
     if not records:
         return False
-    return _n_named_ranks([cell.strip() for cell in records[0][1]]) > 0 or ">" in records[-1][1][-1]
+    first = [cell.strip() for cell in records[0][1]]
+    return _n_named_ranks(first) > 0 or _is_size_line(first, records) or ">" in records[-1][1][-1]
 
 
 def _from_arff(paths: list[Path], encoding: str) -> Dataset:
