@@ -169,3 +169,13 @@ def test_ranking_holds_the_feature_part_of_the_matrix(small, few_trees):
     np.testing.assert_allclose(chains.ranking_.scores, chains.importances_[:, :8].mean(axis=0))
     np.testing.assert_allclose(chains.ranking_.per_label.toarray(), chains.importances_[:, :8].T)
     assert len(chains.scores_) == 8
+
+
+def test_progress_goes_to_standard_error_only_when_asked(small, few_trees, capsys):
+    quiet = LClassifierChains(few_trees, threshold=0.5, random_state=0).fit(small.X, small.y)
+    assert capsys.readouterr() == ("", "")
+    told = LClassifierChains(few_trees, threshold=0.5, random_state=0, verbose=1).fit(small.X, small.y)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "4/4" in shown.err
+    np.testing.assert_array_equal(told.importances_, quiet.importances_)

@@ -18,7 +18,7 @@ from ramify.chains.links import default_estimator, derived_seed, require, rows_o
 from ramify.chains.threshold import cardinality_threshold, density_thresholds
 from ramify.ensemble import ForestClassifier
 from ramify.features import Features, apply_features, learn_features
-from ramify.parameters import check_option, check_real
+from ramify.parameters import check_integer, check_option, check_real
 
 COMBINATIONS = ("votes", "mean")
 _N_INNER_FOLDS = 5
@@ -159,6 +159,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         return getattr(getattr(self, "estimator", None), "categorical_features", "from_dtype")
 
     def _check_parameters(self) -> None:
+        check_integer(self, "verbose", getattr(self, "verbose", 0), low=0)
         base = getattr(self, "estimator", None)
         if base is not None and not (hasattr(base, "fit") and hasattr(base, "predict")):
             raise TypeError(

@@ -36,6 +36,8 @@ class BinaryRelevance(LabelSetClassifier):
         Number of parallel jobs.
     random_state : int, RandomState or None
         Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Attributes
     ----------
@@ -69,18 +71,20 @@ class BinaryRelevance(LabelSetClassifier):
         threshold: float | str | ArrayLike = 0.5,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
         learner = learner_over(self._base_estimator(), features, labels)
         calls = [
             (learner, label, self._needs_out_of_bag(), derived_seed(seed, label)) for label in range(labels.shape[1])
         ]
-        fitted = in_parallel(_fit_label, calls, self._outer_jobs())
+        fitted = in_parallel(_fit_label, calls, self._outer_jobs(), self.verbose)
         self.estimators_ = [link for link, _ in fitted]
         if all(held_out is not None for _, held_out in fitted):
             self._out_of_bag = np.column_stack([held_out for _, held_out in fitted])

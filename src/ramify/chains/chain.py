@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from ramify.chains.links import (
     with_labels,
 )
 from ramify.chains.orders import ORDERS, label_order
+from ramify.ensemble.growing import progress_bar
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
 
@@ -54,6 +56,8 @@ class ClassifierChain(LabelSetClassifier):
         Number of parallel jobs.
     random_state : int, RandomState or None
         Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Attributes
     ----------
@@ -93,6 +97,7 @@ class ClassifierChain(LabelSetClassifier):
         beam_width: int = 5,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.order = order
@@ -101,6 +106,7 @@ class ClassifierChain(LabelSetClassifier):
         self.beam_width = beam_width
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -122,7 +128,14 @@ class ClassifierChain(LabelSetClassifier):
             beam_width=self.beam_width,
             n_jobs=self.n_jobs,
         )
-        chain = fit_chain(learner_over(base, features, labels), self.order_, seed, out_of_bag=self._needs_out_of_bag())
+        with progress_bar(len(self.order_), self.verbose, "Fitting links") as progress:
+            chain = fit_chain(
+                learner_over(base, features, labels),
+                self.order_,
+                seed,
+                out_of_bag=self._needs_out_of_bag(),
+                progress=progress,
+            )
         self.estimators_ = list(chain.links)
         self._out_of_bag = chain.out_of_bag
 
@@ -168,6 +181,7 @@ def fit_chain(
     out_of_bag: bool = False,
     X_new: Any = None,
     keep_links: bool = True,
+    progress: Callable[[int], None] | None = None,
 ) -> FittedChain:
     """Fit the links one after the other; without `keep_links` only one of them is in memory at a time."""
     n_labels, n_features = learner.labels.shape[1], learner.features.values.shape[1]
@@ -191,6 +205,8 @@ def fit_chain(
             new[:, label] = link_probability(link, with_labels(X_new, new[:, earlier] >= 0.5))
         if keep_links:
             links.append(link)
+        if progress is not None:
+            progress(place + 1)
     return FittedChain(order, tuple(links), matrix, seen, new)
 
 

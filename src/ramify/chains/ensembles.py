@@ -41,6 +41,8 @@ class EnsembleOfChains(LabelSetClassifier):
         Number of parallel jobs.
     random_state : int, RandomState or None
         Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Attributes
     ----------
@@ -86,6 +88,7 @@ class EnsembleOfChains(LabelSetClassifier):
         threshold: float | str | ArrayLike = "cardinality",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_chains = n_chains
@@ -94,6 +97,7 @@ class EnsembleOfChains(LabelSetClassifier):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -109,7 +113,7 @@ class EnsembleOfChains(LabelSetClassifier):
             (learner, self.max_samples, self._needs_out_of_bag(), derived_seed(seed, chain))
             for chain in range(n_chains)
         ]
-        chains = in_parallel(_fit_random_chain, calls, self._outer_jobs())
+        chains = in_parallel(_fit_random_chain, calls, self._outer_jobs(), self.verbose)
         self.orders_ = np.array([chain.order for chain in chains])
         self.estimators_ = [list(chain.links) for chain in chains]
         self._out_of_bag = _combined([chain.out_of_bag for chain in chains], self.combine)
@@ -147,6 +151,8 @@ class LClassifierChains(LabelSetClassifier):
         Number of parallel jobs.
     random_state : int, RandomState or None
         Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Attributes
     ----------
@@ -203,6 +209,7 @@ class LClassifierChains(LabelSetClassifier):
         threshold: float | str | ArrayLike = "cardinality",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.keep_forests = keep_forests
@@ -210,6 +217,7 @@ class LClassifierChains(LabelSetClassifier):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit_and_predict(self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike) -> Any:
         """Fit, and predict new rows on the way; this works without keeping the forests.
@@ -274,7 +282,7 @@ class LClassifierChains(LabelSetClassifier):
             (learner, order, derived_seed(seed, last), self._needs_out_of_bag(), X_new, self.keep_forests)
             for last, order in enumerate(self.orders_)
         ]
-        chains = in_parallel(_fit_full_chain, calls, self._outer_jobs())
+        chains = in_parallel(_fit_full_chain, calls, self._outer_jobs(), self.verbose)
         self.estimators_ = [list(chain.links) for chain in chains] if self.keep_forests else []
         self._out_of_bag = _combined([chain.out_of_bag for chain in chains], self.combine)
         self.importances_, self.label_share_ = _importance_matrix(chains, features.values.shape[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.dummy import DummyClassifier
 
 from ramify import _core
 from ramify.ensemble import ForestClassifier
-from ramify.ensemble.growing import feature_table
+from ramify.ensemble.growing import feature_table, progress_bar
 from ramify.features import Features
 from ramify.targets import LabelTarget
 
@@ -26,11 +26,22 @@ def default_estimator(n_jobs: int | None) -> ForestClassifier:
     return ForestClassifier(200, n_jobs=n_jobs)
 
 
-def in_parallel(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int | None) -> list[Any]:
-    """Results of the calls in their order, from joblib's active backend."""
-    if n_jobs == 1:
-        return [function(*call) for call in calls]
-    return list(Parallel(n_jobs=n_jobs)(delayed(function)(*call) for call in calls))
+def in_parallel(
+    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], n_jobs: int | None, verbose: int = 0
+) -> list[Any]:
+    """Results of the calls in their order, from joblib's active backend; with a progress bar if `verbose`."""
+    results = []
+    with progress_bar(len(calls), verbose, "Fitting") as progress:
+        if n_jobs == 1:
+            finished: Iterable[Any] = (function(*call) for call in calls)
+        else:
+            jobs = (delayed(function)(*call) for call in calls)
+            finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        for result in finished:
+            results.append(result)
+            if progress is not None:
+                progress(len(results))
+    return results
 
 
 def derived_seed(seed: int, *counters: int) -> int:

@@ -35,6 +35,8 @@ class PairwiseLabels(LabelSetClassifier):
         Number of parallel jobs.
     random_state : int, RandomState or None
         Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Attributes
     ----------
@@ -77,6 +79,7 @@ class PairwiseLabels(LabelSetClassifier):
         n_labels: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.threshold = threshold
@@ -84,6 +87,7 @@ class PairwiseLabels(LabelSetClassifier):
         self.n_labels = n_labels
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -96,11 +100,11 @@ class PairwiseLabels(LabelSetClassifier):
         self.pairs_ = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
         base, X = self._base_estimator(), features.values
         pairs = [(base, X, labels[:, pair], derived_seed(seed, *pair)) for pair in self.pairs_]
-        self.estimators_ = in_parallel(_fit_pair, pairs, self._outer_jobs())
+        self.estimators_ = in_parallel(_fit_pair, pairs, self._outer_jobs(), self.verbose)
         self.calibrators_ = []
         if self._is_calibrated():
             single = [(base, X, labels[:, label], derived_seed(seed, label)) for label in range(n_labels)]
-            self.calibrators_ = in_parallel(fit_link, single, self._outer_jobs())
+            self.calibrators_ = in_parallel(fit_link, single, self._outer_jobs(), self.verbose)
 
     def _is_calibrated(self) -> bool:
         """A single label has no pair and is left to its calibrator."""

@@ -34,6 +34,8 @@ class LabelPowerset(LabelSetClassifier):
         Number of parallel jobs of the default forest.
     random_state : int, RandomState or None
         Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Attributes
     ----------
@@ -73,19 +75,24 @@ class LabelPowerset(LabelSetClassifier):
         threshold: float | str | ArrayLike | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.pruning = pruning
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer(self, "pruning", self.pruning, low=0)
 
     def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
-        self.label_sets_, link = _fit_powerset(self._base_estimator(), features.values, labels, self.pruning, seed)
+        base = self._base_estimator()
+        if self.estimator is None:
+            base.set_params(verbose=self.verbose)
+        self.label_sets_, link = _fit_powerset(base, features.values, labels, self.pruning, seed)
         self.estimators_ = [link]
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -124,6 +131,8 @@ class RAkEL(LabelSetClassifier):
         Number of parallel jobs.
     random_state : int, RandomState or None
         Seed.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Attributes
     ----------
@@ -166,6 +175,7 @@ class RAkEL(LabelSetClassifier):
         threshold: float | str | ArrayLike = 0.5,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.overlapping = overlapping
@@ -175,6 +185,7 @@ class RAkEL(LabelSetClassifier):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -191,7 +202,7 @@ class RAkEL(LabelSetClassifier):
             (base, features.values, labels[:, chosen], 0, derived_seed(seed, number))
             for number, chosen in enumerate(self.labelsets_)
         ]
-        fitted = in_parallel(_fit_powerset, calls, self._outer_jobs())
+        fitted = in_parallel(_fit_powerset, calls, self._outer_jobs(), self.verbose)
         self.label_sets_ = [label_sets for label_sets, _ in fitted]
         self.estimators_ = [link for _, link in fitted]
 
