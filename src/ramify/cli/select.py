@@ -188,7 +188,7 @@ def _relevance(selector: Any) -> Any:
     """Relevance of each feature: the selector's own, or that of the ranker it goes by."""
     if hasattr(selector, "relevance_"):
         return selector.relevance_
-    return selector.scores_ if hasattr(selector, "scores_") else selector.estimator_.scores_
+    return selector.scores_ if hasattr(selector, "scores_") else selector.ranking_.scores
 
 
 def _lines(selector: Any, data: Dataset, per_row: bool) -> Iterator[dict[str, Any]]:

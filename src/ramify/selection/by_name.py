@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from sklearn.feature_selection import SelectFromModel
 from sklearn.pipeline import make_pipeline
 
 from ramify.hierarchy import Hierarchy
@@ -14,6 +13,7 @@ from ramify.selection.cfs import CFSSelector
 from ramify.selection.eager import HierarchicalSelector
 from ramify.selection.lazy import LazySelector
 from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
+from ramify.selection.top import SelectTop
 
 LAZY = ("rpv", "hip", "mr", "hip-mr", "positive", "negative")
 EAGER = ("shsel", "gtd", "tsel")
@@ -42,7 +42,7 @@ def make_selector(
 
     Notes
     -----
-    ReliefF visits all rows, weighs 10 neighbours of each class equally and keeps features of a weight of 0.01 or more,
+    ReliefF visits all rows, weighs 10 neighbours of each class equally and keeps features of a weight above 0.01,
     as published.
     """
     check_option("make_selector", "method", method, METHODS)
@@ -58,7 +58,7 @@ def make_selector(
         return CFSSelector()
     if method == "relieff":
         ranker = ReliefRanker(10, target="classes")
-        return SelectFromModel(ranker, threshold=_RELIEF_THRESHOLD, importance_getter="scores_")
+        return SelectTop(ranker, n_features=len(feature_hierarchy), threshold=_RELIEF_THRESHOLD)
     return None
 
 
