@@ -2,16 +2,19 @@
 
 import os
 import re
+import runpy
+import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from ramify.cli.main import main
+
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "quickstart").glob("*.md")), ROOT / "docs/guide/report.md"]
-PAGES += [ROOT / "docs/guide/plots.md"]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "quickstart").glob("*.md"))]
+PAGES += [ROOT / "docs/guide/report.md", ROOT / "docs/guide/plots.md"]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 
 if not EXAMPLES:
@@ -24,42 +27,32 @@ def blocks(page: Path, language: str) -> list[str]:
     return [block for block in found if "-m pytest" not in block]
 
 
-def without_install(block: str) -> str:
-    """The block without the steps that make an environment, which the long test and `.ci/run` take."""
-    steps = [step for step in block.split(" && ") if "-m venv" not in step and "pip install" not in step]
-    return " && ".join(steps)
+def commands(block: str) -> list[list[str]]:
+    """Arguments of each `ramify` in a block; steps that make an environment are the long test's and `.ci/run`'s."""
+    steps = [step for line in block.strip().splitlines() for step in line.split(" && ")]
+    words = [shlex.split(step) for step in steps if "-m venv" not in step and "pip install" not in step]
+    for program, *arguments in words:
+        assert Path(program).name == "ramify"
+        assert not any(re.search(r"^[|;<>]|[`$]", word) for word in arguments), "only plain commands are printed"
+    return [arguments for _, *arguments in words]
 
 
 @pytest.fixture
-def workplace(tmp_path):
-    """The example files, and `ramify` and `python` on the path as an installation puts them there."""
+def workplace(tmp_path, monkeypatch):
+    """The example files, as the pages expect them in the current folder."""
     folder = tmp_path / "data"
     shutil.copytree(ROOT / "examples" / "data", folder, ignore=shutil.ignore_patterns("__pycache__", "make_data.py"))
-    commands = tmp_path / "bin"
-    commands.mkdir()
-    ramify = commands / "ramify"
-    ramify.write_text(f'#!/bin/sh\nexec {sys.executable} -c "from ramify.cli.main import main; main()" "$@"\n')
-    ramify.chmod(0o755)
-    (commands / "python").symlink_to(sys.executable)
-    (folder / ".venv").mkdir()
-    (folder / ".venv" / "bin").symlink_to(commands)
-    environment = {**os.environ, "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(Path(p).resolve()) for p in sys.path if p])
-
-    def run(command: list[str]) -> str:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False
-        )
-        assert done.returncode == 0, f"{command[-1]}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    return run
+    monkeypatch.chdir(folder)
+    return folder
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash")], ids=lambda p: p.stem)
-def test_commands_run_as_printed(page, workplace):
+def test_commands_run_as_printed(page, workplace, capsys):
     for block in blocks(page, "bash"):
-        workplace(["bash", "-euo", "pipefail", "-c", without_install(block)])
+        for arguments in commands(block):
+            with pytest.raises(SystemExit) as stop:
+                main(arguments)
+            assert stop.value.code == 0, f"ramify {shlex.join(arguments)}: {capsys.readouterr()}"
 
 
 @pytest.mark.slow
@@ -78,19 +71,21 @@ def test_set_up_command_runs_as_printed_in_a_fresh_checkout(tmp_path):
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
 def test_programs_run_as_printed(page, workplace):
-    for block in blocks(page, "python"):
-        workplace([sys.executable, "-W", "error", "-c", block])
+    for number, block in enumerate(blocks(page, "python")):
+        program = workplace / f"block{number}.py"
+        program.write_text(block, encoding="utf-8")
+        runpy.run_path(str(program))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_run(example, workplace):
-    workplace([sys.executable, "-W", "error", str(example)])
+    runpy.run_path(str(example))
 
 
 def test_example_files_are_what_their_program_writes(tmp_path):
     program = tmp_path / "make_data.py"
     shutil.copy(ROOT / "examples" / "data" / "make_data.py", program)
-    subprocess.run([sys.executable, str(program)], check=True, timeout=60)
+    runpy.run_path(str(program), run_name="__main__")
     for name in ("genes.csv", "terms.obo", "songs.csv"):
         assert (tmp_path / name).read_bytes() == (ROOT / "examples" / "data" / name).read_bytes()
 

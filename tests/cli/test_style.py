@@ -6,61 +6,66 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
-from ramify.cli.main import COMMANDS
+from ramify.cli.main import COMMANDS, main, ramify
 
-RUN = [sys.executable, "-c", "from ramify.cli.main import main; main()"]
+PROGRAM = [sys.executable, "-c", "from ramify.cli.main import main; main()"]
 
 
-def ramify(*arguments, **environment):
-    """Run the command line in a process of its own."""
-    return subprocess.run(
-        [*RUN, *arguments], capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **environment}
-    )
+def run(capfd, *arguments):
+    """Exit code, standard output and standard error of a command."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return (stop.value.code, *capfd.readouterr())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples(command):
-    result = ramify(command, "--help")
-    assert result.returncode == 0
-    assert "Example" in result.stdout
-    assert f"ramify {command}" in result.stdout
+    result = CliRunner().invoke(ramify, [command, "--help"])
+    assert result.exit_code == 0
+    assert "Example" in result.output
+    assert f"ramify {command}" in result.output
 
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c not in {"study", "demo"}])
-def test_a_missing_file_is_one_line_and_no_traceback(command, tmp_path):
-    model = [str(tmp_path / "none.ramify")] if command == "predict" else []
-    output = ["-o", str(tmp_path / "out")] if command == "fit" else []
-    result = ramify(command, *model, str(tmp_path / "no\x1b[31msuch.arff"), *output)
-    assert result.returncode in {1, 2}
-    assert "Traceback" not in result.stderr
-    assert "\x1b" not in result.stderr
-    assert "Error" in result.stderr
+def test_a_missing_file_is_one_line_and_no_traceback(command, tmp_path, capfd):
+    model = [tmp_path / "none.ramify"] if command == "predict" else []
+    output = ["-o", tmp_path / "out"] if command == "fit" else []
+    code, _, errors = run(capfd, command, *model, tmp_path / "no\x1b[31msuch.arff", *output)
+    assert code in {1, 2}
+    assert "Traceback" not in errors
+    assert "\x1b[31m" not in errors
+    assert "Error" in errors
 
 
-def test_unknown_options_exit_with_2():
-    assert ramify("info", "--nonsense").returncode == 2
-    assert ramify("nonsense").returncode == 2
+def test_unknown_options_exit_with_2(capfd):
+    assert run(capfd, "info", "--nonsense")[0] == 2
+    assert run(capfd, "nonsense")[0] == 2
 
 
-def test_debug_shows_the_traceback(tmp_path):
+def test_debug_shows_the_traceback(tmp_path, capfd):
     file = tmp_path / "bad.arff"
     file.write_text("@relation x\n", encoding="utf-8")
-    assert "Traceback" not in ramify("info", str(file)).stderr
-    assert "Traceback" in ramify("info", str(file), "--debug").stderr
+    assert run(capfd, "info", file)[0] == 1
+    with pytest.raises(ValueError, match="bad"):
+        main(["info", str(file), "--debug"])
 
 
-def test_commands_are_completed():
-    result = ramify(_RAMIFY_COMPLETE="bash_complete", COMP_WORDS="ramify ra", COMP_CWORD="1")
-    assert result.stdout.split() == ["plain,rank"]
-    result = ramify(_RAMIFY_COMPLETE="bash_complete", COMP_WORDS="ramify info --js", COMP_CWORD="2")
-    assert result.stdout.split() == ["plain,--json"]
-
-
-def test_json_is_all_that_is_printed(tmp_path):
+def test_json_is_all_that_is_printed(tmp_path, capfd):
     file = tmp_path / "data.csv"
     file.write_text("x,y\n1,a\n2,b\n3,a\n", encoding="utf-8")
-    assert json.loads(ramify("info", str(file), "--json").stdout)["rows"] == 3
+    code, output, _ = run(capfd, "info", file, "--json")
+    assert (code, json.loads(output)["rows"]) == (0, 3)
+
+
+def test_commands_and_options_are_completed():
+    for words, at, expected in (("ramify ra", "1", "plain,rank"), ("ramify info --js", "2", "plain,--json")):
+        environment = {"_RAMIFY_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": at}
+        result = subprocess.run(
+            PROGRAM, capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **environment}
+        )
+        assert result.stdout.split() == [expected]
 
 
 def test_help_is_light():
