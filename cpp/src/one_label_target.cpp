@@ -111,7 +111,7 @@ bool OneLabelTarget::scan(const NodeEntries& entries, Cut& cut) {
   const std::uint32_t range = static_cast<std::uint32_t>(entries.max_code - entries.min_code) + 1;
   if (!small_integers_ || range >= 1u << (32 - payload_bits)) return false;
   cut.found = false;
-  if (range <= 4 * entries.keys.size() || range <= 64) {
+  if (range <= entries.keys.size() || range <= 32) {
     scan_counted(entries, range, cut);
   } else {
     scan_sorted(entries, range, cut);
@@ -163,7 +163,7 @@ void OneLabelTarget::scan_sorted(const NodeEntries& entries, std::uint32_t range
 
 void OneLabelTarget::sort_packed(std::uint32_t range) {
   const std::size_t n = packed_.size();
-  if (n <= 32) {
+  if (n <= 20) {
     for (std::size_t i = 1; i < n; ++i) {
       const std::uint32_t key = packed_[i];
       std::size_t j = i;
