@@ -28,7 +28,7 @@ bool FeatureDrawing::worth_by_row() const {
   const RowEntries* entries = table_.row_entries();
   if (entries == nullptr || 4 * static_cast<std::int64_t>(table_.column_wise().size()) > table_.n_features())
     return false;
-  const std::int64_t limit = table_.n_features() - n_constant_;
+  const std::int64_t limit = 4 * (table_.n_features() - n_constant_);
   if (node_.n > limit) return false;
   std::int64_t n_entries = 0;
   for (std::int64_t i = 0; i < node_.n; ++i)

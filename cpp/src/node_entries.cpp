@@ -69,24 +69,37 @@ void gather_column(const Column& column, const NodeSlice& node, NodeEntries& ent
 }
 
 /// Walk the column's entries and keep those whose row is in the node.
-template <bool any_missing>
+template <class Code, bool any_missing>
 void walk_entries(const Column& column, const NodeSlice& node, NodeEntries& entries) {
   const std::int64_t n_entries = column.n_entries();
+  const auto* const codes = reinterpret_cast<const Code*>(column.codes.data());
+  const std::uint32_t* const entry_rows = column.entry_rows.data();
+  const auto missing_code = static_cast<std::uint32_t>(column.n_codes);
   const auto n = static_cast<std::uint32_t>(node.n);
   entries.keys.resize(static_cast<std::size_t>(n_entries) + 1);
+  std::uint64_t* const keys = entries.keys.begin();
   std::size_t n_keys = 0;
   for (std::int64_t e = 0; e < n_entries; ++e) {
-    const std::uint32_t local = node.positions[column.entry_rows[static_cast<std::size_t>(e)]] - node.start;
-    const std::int32_t code = column.stored_code(e);
-    entries.keys[n_keys] = key_of(static_cast<std::uint32_t>(code), local);
+    const std::uint32_t local = node.positions[entry_rows[e]] - node.start;
+    const std::uint32_t code = codes[e];
+    keys[n_keys] = key_of(code, local);
     const bool inside = local < n;
-    if (any_missing && inside && code == column.n_codes) {
+    if (any_missing && inside && code == missing_code) {
       entries.missing.push_back(local);
     } else {
       n_keys += inside;
     }
   }
   entries.keys.resize(n_keys);
+}
+
+template <class Code>
+void walk_column(const Column& column, const NodeSlice& node, NodeEntries& entries) {
+  if (column.has_missing) {
+    walk_entries<Code, true>(column, node, entries);
+  } else {
+    walk_entries<Code, false>(column, node, entries);
+  }
 }
 
 /// Search the node's rows among the column's entries.
@@ -110,10 +123,12 @@ void gather_sparse(const Column& column, const NodeSlice& node, NodeEntries& ent
   for (std::int64_t size = column.n_entries(); size > 1; size /= 2) search_cost += node.n * step_of_search;
   if (column.n_entries() > search_cost) {
     search_entries(column, node, entries);
-  } else if (column.has_missing) {
-    walk_entries<true>(column, node, entries);
+  } else if (column.width == 1) {
+    walk_column<std::uint8_t>(column, node, entries);
+  } else if (column.width == 2) {
+    walk_column<std::uint16_t>(column, node, entries);
   } else {
-    walk_entries<false>(column, node, entries);
+    walk_column<std::uint32_t>(column, node, entries);
   }
   entries.summarise(node.n, column.default_code);
 }
