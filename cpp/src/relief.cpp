@@ -75,37 +75,63 @@ class NeighbourList {
   std::vector<std::vector<std::pair<double, std::int64_t>>> candidates_;
 };
 
-// Eight floats that the compiler keeps in registers.
+// Four floats that the compiler keeps in one register; comparisons of wider vectors would be done one by one.
 #if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wpsabi"
-typedef float Lanes __attribute__((vector_size(32)));
-typedef std::int32_t Bits __attribute__((vector_size(32)));
-inline Lanes absolute(Lanes x) { return reinterpret_cast<Lanes>(reinterpret_cast<Bits>(x) & 0x7fffffff); }
-inline Lanes choose(Bits mask, Lanes yes, Lanes no) {
-  return reinterpret_cast<Lanes>((mask & reinterpret_cast<Bits>(yes)) | (~mask & reinterpret_cast<Bits>(no)));
+typedef float Four __attribute__((vector_size(16)));
+typedef std::int32_t FourBits __attribute__((vector_size(16)));
+inline Four four(float x) { return Four{x, x, x, x}; }
+inline Four absolute(Four x) { return reinterpret_cast<Four>(reinterpret_cast<FourBits>(x) & 0x7fffffff); }
+inline FourBits differ(Four a, Four b) { return a != b; }
+inline FourBits above(Four a, Four b) { return a > b; }
+inline Four choose(FourBits mask, Four yes, Four no) {
+  return reinterpret_cast<Four>((mask & reinterpret_cast<FourBits>(yes)) | (~mask & reinterpret_cast<FourBits>(no)));
 }
 #else
-struct Bits { std::int32_t v[8]; };
-struct Lanes {
-  float v[8];
+struct Four {
+  float v[4];
   float& operator[](int k) { return v[k]; }
   float operator[](int k) const { return v[k]; }
 };
-#define RAMIFY_LANES(op) \
-  inline Lanes operator op(Lanes a, Lanes b) { for (int k = 0; k < 8; ++k) a.v[k] = a.v[k] op b.v[k]; return a; }
-RAMIFY_LANES(+) RAMIFY_LANES(-) RAMIFY_LANES(*)
-#undef RAMIFY_LANES
-inline Lanes& operator+=(Lanes& a, Lanes b) { return a = a + b; }
-inline Bits operator!=(Lanes a, Lanes b) { Bits m; for (int k = 0; k < 8; ++k) m.v[k] = a.v[k] != b.v[k] ? -1 : 0; return m; }
-inline Bits operator>(Lanes a, Lanes b) { Bits m; for (int k = 0; k < 8; ++k) m.v[k] = a.v[k] > b.v[k] ? -1 : 0; return m; }
-inline Lanes absolute(Lanes a) { for (int k = 0; k < 8; ++k) a.v[k] = std::fabs(a.v[k]); return a; }
-inline Lanes choose(Bits m, Lanes yes, Lanes no) { for (int k = 0; k < 8; ++k) if (m.v[k]) no.v[k] = yes.v[k]; return no; }
+struct FourBits {
+  bool v[4];
+};
+template <class Operation>
+inline Four each(Four a, Four b, Operation operation) {
+  for (int k = 0; k < 4; ++k) a.v[k] = operation(a.v[k], b.v[k]);
+  return a;
+}
+inline Four operator+(Four a, Four b) { return each(a, b, [](float x, float y) { return x + y; }); }
+inline Four operator-(Four a, Four b) { return each(a, b, [](float x, float y) { return x - y; }); }
+inline Four operator*(Four a, Four b) { return each(a, b, [](float x, float y) { return x * y; }); }
+inline Four four(float x) { return {{x, x, x, x}}; }
+inline Four absolute(Four a) { return each(a, a, [](float x, float) { return std::fabs(x); }); }
+inline FourBits differ(Four a, Four b) { return {{a.v[0] != b.v[0], a.v[1] != b.v[1], a.v[2] != b.v[2], a.v[3] != b.v[3]}}; }
+inline FourBits above(Four a, Four b) { return {{a.v[0] > b.v[0], a.v[1] > b.v[1], a.v[2] > b.v[2], a.v[3] > b.v[3]}}; }
+inline Four choose(FourBits mask, Four yes, Four no) {
+  for (int k = 0; k < 4; ++k) no.v[k] = mask.v[k] ? yes.v[k] : no.v[k];
+  return no;
+}
 #endif
 
-inline Lanes all(float x) {
-  Lanes lanes;
-  for (int k = 0; k < 8; ++k) lanes[k] = x;
-  return lanes;
+/// Eight floats.
+struct Lanes {
+  Four low, high;
+  float get(int k) const { return k < 4 ? low[k] : high[k - 4]; }
+  void set(int k, float x) { (k < 4 ? low : high)[k % 4] = x; }
+};
+struct LanesBits {
+  FourBits low, high;
+};
+inline Lanes operator+(Lanes a, Lanes b) { return {a.low + b.low, a.high + b.high}; }
+inline Lanes operator-(Lanes a, Lanes b) { return {a.low - b.low, a.high - b.high}; }
+inline Lanes operator*(Lanes a, Lanes b) { return {a.low * b.low, a.high * b.high}; }
+inline void operator+=(Lanes& a, Lanes b) { a = a + b; }
+inline Lanes all(float x) { return {four(x), four(x)}; }
+inline Lanes absolute(Lanes x) { return {absolute(x.low), absolute(x.high)}; }
+inline LanesBits operator!=(Lanes a, Lanes b) { return {differ(a.low, b.low), differ(a.high, b.high)}; }
+inline LanesBits operator>(Lanes a, Lanes b) { return {above(a.low, b.low), above(a.high, b.high)}; }
+inline Lanes choose(LanesBits mask, Lanes yes, Lanes no) {
+  return {choose(mask.low, yes.low, no.low), choose(mask.high, yes.high, no.high)};
 }
 
 constexpr int lanes = 8;
@@ -125,7 +151,7 @@ class ApproximateDistances {
     for (std::int64_t row = 0; row < rows.n_rows; ++row) {
       for (std::int64_t f = 0; f < n_features_; ++f) {
         const float value = scaled(f, rows.values[row * n_features_ + f]);
-        tiles_[at(row / lanes * n_features_ + f)][static_cast<int>(row % lanes)] = value;
+        tiles_[at(row / lanes * n_features_ + f)].set(static_cast<int>(row % lanes), value);
         if (value != value) has_missing_[at(f)] = 1;
       }
     }
@@ -151,53 +177,102 @@ class ApproximateDistances {
     return static_cast<float>(place) * scale_[at(feature)];
   }
 
-  /// Distances of four queries to all rows; `queries` holds their scaled values, query after query.
-  void to_all_rows(const std::vector<float>* queries, std::vector<float>* distances) const {
+  /// Distances of four queries to all rows; `queries` holds their scaled values, four per feature.
+  void to_all_rows(const std::vector<float>& queries, std::vector<float>* distances) const {
+    const std::vector<Way> ways = ways_of(queries);
     for (std::int64_t tile = 0; tile < n_tiles_; ++tile) {
-      Lanes total[queries_at_once], part[queries_at_once];
-      for (int q = 0; q < queries_at_once; ++q) total[q] = part[q] = all(0);
-      const Lanes* values = tiles_.data() + tile * n_features_;
-      for (std::int64_t f = 0; f < n_features_; ++f) {
-        add_terms(f, values[f], queries, part);
-        if (f % features_per_sum == features_per_sum - 1) {
-          for (int q = 0; q < queries_at_once; ++q) {
-            total[q] += part[q];
-            part[q] = all(0);
-          }
-        }
+      Lanes total[queries_at_once] = {all(0), all(0), all(0), all(0)};
+      const Lanes* const values = tiles_.data() + tile * n_features_;
+      for (std::int64_t first = 0; first < n_features_; first += features_per_sum) {
+        add_terms(first, std::min(n_features_, first + features_per_sum), ways, values, queries.data(), total);
       }
       for (int q = 0; q < queries_at_once; ++q) {
-        total[q] += part[q];
-        for (int k = 0; k < lanes; ++k) distances[q][at(tile * lanes + k)] = total[q][k];
+        for (int k = 0; k < lanes; ++k) distances[q][at(tile * lanes + k)] = total[q].get(k);
       }
     }
   }
 
  private:
-  inline void add_terms(std::int64_t f, Lanes x, const std::vector<float>* queries, Lanes* sums) const {
-    const bool nominal = differences_.scales[at(f)].nominal;
-    const bool plain = !has_missing_[at(f)] && differences_.different_above == 0 && !nominal;
-    if (plain && !differences_.squared) {
-      for (int q = 0; q < queries_at_once; ++q) {
-        const float value = queries[q][at(f)];
-        sums[q] += value == value ? absolute(x - all(value)) : missing_query_terms(f, x);
-      }
-    } else if (plain) {
-      for (int q = 0; q < queries_at_once; ++q) {
-        const float value = queries[q][at(f)];
-        const Lanes d = value == value ? x - all(value) : missing_query_terms(f, x);
-        sums[q] += d * d;
-      }
-    } else {
-      for (int q = 0; q < queries_at_once; ++q) {
-        const float value = queries[q][at(f)];
-        const Lanes d = value == value ? known_query_terms(f, x, value) : missing_query_terms(f, x);
-        sums[q] += differences_.squared ? d * d : d;
+  /// How the terms of a feature are computed.
+  enum class Way : std::uint8_t { number, squared_number, number_or_missing, category, general };
+
+  std::vector<Way> ways_of(const std::vector<float>& queries) const {
+    std::vector<Way> ways(at(n_features_));
+    for (std::int64_t f = 0; f < n_features_; ++f) {
+      bool known = true;
+      for (int q = 0; q < queries_at_once; ++q) known = known && queries[at(f * queries_at_once + q)] == queries[at(f * queries_at_once + q)];
+      const bool nominal = differences_.scales[at(f)].nominal, plain = !nominal && differences_.different_above == 0;
+      if (!known) {
+        ways[at(f)] = Way::general;
+      } else if (has_missing_[at(f)]) {
+        ways[at(f)] = plain && !differences_.squared ? Way::number_or_missing : Way::general;
+      } else if (plain) {
+        ways[at(f)] = differences_.squared ? Way::squared_number : Way::number;
+      } else {
+        ways[at(f)] = nominal && !differences_.squared ? Way::category : Way::general;
       }
     }
+    return ways;
   }
 
-  Lanes known_query_terms(std::int64_t f, Lanes x, float value) const {
+  /// Add the terms of features [first, last) to the sums of four queries, which stay in registers meanwhile.
+  void add_terms(std::int64_t first, std::int64_t last, const std::vector<Way>& ways, const Lanes* values, const float* queries,
+                 Lanes* total) const {
+    Lanes a = all(0), b = all(0), c = all(0), d = all(0);
+    for (std::int64_t f = first; f < last; ++f) {
+      const Lanes x = values[f];
+      const float* const q = queries + f * queries_at_once;
+      switch (ways[at(f)]) {
+        case Way::number:
+          a += absolute(x - all(q[0]));
+          b += absolute(x - all(q[1]));
+          c += absolute(x - all(q[2]));
+          d += absolute(x - all(q[3]));
+          break;
+        case Way::squared_number: {
+          const Lanes da = x - all(q[0]), db = x - all(q[1]), dc = x - all(q[2]), dd = x - all(q[3]);
+          a += da * da;
+          b += db * db;
+          c += dc * dc;
+          d += dd * dd;
+          break;
+        }
+        case Way::number_or_missing: {
+          const LanesBits missing = x != x;
+          a += choose(missing, all(std::max(q[0], 1 - q[0])), absolute(x - all(q[0])));
+          b += choose(missing, all(std::max(q[1], 1 - q[1])), absolute(x - all(q[1])));
+          c += choose(missing, all(std::max(q[2], 1 - q[2])), absolute(x - all(q[2])));
+          d += choose(missing, all(std::max(q[3], 1 - q[3])), absolute(x - all(q[3])));
+          break;
+        }
+        case Way::category: {
+          const Lanes one = all(1), zero = all(0);
+          a += choose(x != all(q[0]), one, zero);
+          b += choose(x != all(q[1]), one, zero);
+          c += choose(x != all(q[2]), one, zero);
+          d += choose(x != all(q[3]), one, zero);
+          break;
+        }
+        case Way::general:
+          a += general_terms(f, x, q[0]);
+          b += general_terms(f, x, q[1]);
+          c += general_terms(f, x, q[2]);
+          d += general_terms(f, x, q[3]);
+          break;
+      }
+    }
+    total[0] += a;
+    total[1] += b;
+    total[2] += c;
+    total[3] += d;
+  }
+
+  inline Lanes general_terms(std::int64_t f, Lanes x, float value) const {
+    const Lanes d = value == value ? known_query_terms(f, x, value) : missing_query_terms(f, x);
+    return differences_.squared ? d * d : d;
+  }
+
+  inline Lanes known_query_terms(std::int64_t f, Lanes x, float value) const {
     const float scale = scale_[at(f)];
     const FeatureScale& feature = differences_.scales[at(f)];
     if (feature.nominal) {
@@ -215,7 +290,7 @@ class ApproximateDistances {
     return choose(x != x, all(std::max(value, scale - value)), d);
   }
 
-  Lanes missing_query_terms(std::int64_t f, Lanes x) const {
+  inline Lanes missing_query_terms(std::int64_t f, Lanes x) const {
     const float scale = scale_[at(f)];
     const FeatureScale& feature = differences_.scales[at(f)];
     if (feature.nominal) return all(scale * static_cast<float>(1 - 1 / feature.n_values));
@@ -248,6 +323,15 @@ double exact_distance(const Differences& differences, const SparseMatrix& A, std
     sum += differences.term(std::min(fi, fj), x, y);
   }
   return sum;
+}
+
+/// What each stored value adds to the distance to a row of zeros, column by column.
+std::vector<double> terms_to_zero(const SparseMatrix& X, const Differences& differences) {
+  std::vector<double> terms(at(X.column_offsets[X.n_features]));
+  for (std::int64_t f = 0; f < X.n_features; ++f) {
+    for (std::int64_t k = X.column_offsets[f]; k < X.column_offsets[f + 1]; ++k) terms[at(k)] = differences.term(f, X.column_values[k], 0);
+  }
+  return terms;
 }
 
 /// Sum of coefficient * difference over pairs, for one feature whose values are given by row.
@@ -292,17 +376,16 @@ std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& 
   std::vector<std::int64_t> nearest(at(queries.n_rows * width));
   const auto task = [&](std::int64_t block, int, const Control& control) {
     NeighbourList list(query, rows.n_rows);
-    std::vector<float> values[queries_at_once], distances[queries_at_once];
-    for (int q = 0; q < queries_at_once; ++q) {
-      values[q].assign(at(n_features), 0);
-      distances[q].resize(at(approximate.n_rows_padded()));
-    }
+    std::vector<float> values(at(n_features * queries_at_once), 0), distances[queries_at_once];
+    for (auto& own : distances) own.resize(at(approximate.n_rows_padded()));
     const std::int64_t end = std::min(queries.n_rows, (block + 1) * queries_per_task);
     for (std::int64_t first = block * queries_per_task; first < end; first += queries_at_once) {
       control.check();
       const int n_queries = static_cast<int>(std::min<std::int64_t>(queries_at_once, end - first));
       for (int q = 0; q < n_queries; ++q) {
-        for (std::int64_t f = 0; f < n_features; ++f) values[q][at(f)] = approximate.scaled(f, queries.values[(first + q) * n_features + f]);
+        for (std::int64_t f = 0; f < n_features; ++f) {
+          values[at(f * queries_at_once + q)] = approximate.scaled(f, queries.values[(first + q) * n_features + f]);
+        }
       }
       approximate.to_all_rows(values, distances);
       for (int q = 0; q < n_queries; ++q) {
@@ -326,8 +409,15 @@ std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseM
       to_zero[at(row)] += differences.term(rows.row_features[e], rows.row_values[e], 0);
     }
   }
+  const std::vector<double> column_to_zero = terms_to_zero(rows, differences);
   double size = 0;
   for (std::int64_t f = 0; f < rows.n_features; ++f) size += differences.squared ? differences.weights[at(f)] : 1;
+  std::vector<char> has_missing(at(rows.n_features), 0);
+  for (std::int64_t f = 0; f < rows.n_features; ++f) {
+    for (std::int64_t k = rows.column_offsets[f]; k < rows.column_offsets[f + 1]; ++k) {
+      if (rows.column_values[k] != rows.column_values[k]) has_missing[at(f)] = 1;
+    }
+  }
   const double absolute_error = size * 0x1.0p-45, relative_error = 0x1.0p-40;
   const std::int64_t width = query.n_groups * query.n_neighbours;
   std::vector<std::int64_t> nearest(at(queries.n_rows * width));
@@ -343,9 +433,13 @@ std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseM
         const std::int32_t f = queries.row_features[e];
         const double value = queries.row_values[e], from_zero = differences.term(f, value, 0);
         own_to_zero += from_zero;
-        for (std::int64_t k = rows.column_offsets[f]; k < rows.column_offsets[f + 1]; ++k) {
-          const double other = rows.column_values[k];
-          distances[at(rows.column_rows[k])] += differences.term(f, value, other) - differences.term(f, other, 0) - from_zero;
+        const std::int64_t begin = rows.column_offsets[f], stop = rows.column_offsets[f + 1];
+        if (differences.scales[at(f)].nominal && !differences.squared && !has_missing[at(f)] && value == value) {
+          for (std::int64_t k = begin; k < stop; ++k) distances[at(rows.column_rows[k])] -= rows.column_values[k] == value ? 2 : 1;
+          continue;
+        }
+        for (std::int64_t k = begin; k < stop; ++k) {
+          distances[at(rows.column_rows[k])] += differences.term(f, value, rows.column_values[k]) - column_to_zero[at(k)] - from_zero;
         }
       }
       for (double& distance : distances) distance += own_to_zero;
