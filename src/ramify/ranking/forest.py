@@ -19,7 +19,7 @@ from ramify.ensemble.base import checked_sample_weight
 from ramify.ensemble.growing import feature_rows, feature_table, label_arrays, progress_bar
 from ramify.ensemble.label_ranking import encode_rankings
 from ramify.features import Features, apply_features, feature_names
-from ramify.parameters import check_integer, check_option
+from ramify.parameters import check_flag, check_integer, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.targets import encode_labels, encode_numbers
 from ramify.targets.rankings import check_rankings, pair_hierarchy
@@ -175,7 +175,13 @@ class ForestRanker(BaseEstimator):
 
 
 def forest_ranking(
-    forest: Forest, score: str | Sequence[str] = "genie3", X: Any = None, y: Any = None, *, sample_weight: Any = None
+    forest: Forest,
+    score: str | Sequence[str] = "genie3",
+    X: Any = None,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    per_label: bool = True,
 ) -> Any:
     """Rank features by the scores of a forest that is already grown.
 
@@ -187,6 +193,8 @@ def forest_ranking(
         As the `scores` of `ForestRanker`.
     X, y, sample_weight
         What the forest was fitted on; needed for "permutation" and "genie3_oob".
+    per_label : bool, default=True
+        Whether to give scores per label where the score has them; for "permutation" they double the cost.
 
     Returns
     -------
@@ -204,7 +212,8 @@ def forest_ranking(
     FeatureRanking(50 features, by symbolic)
     """
     scores = _checked_scores("forest_ranking", "score", score)
-    sums = _score_means(forest, scores, _grown_on(forest, scores, X, y, sample_weight), forest.trees_)
+    check_flag("forest_ranking", "per_label", per_label)
+    sums = _score_means(forest, scores, _grown_on(forest, scores, X, y, sample_weight), forest.trees_, per_label)
     rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in scores}
     return rankings[scores[0]] if isinstance(score, str) else rankings
 
@@ -217,12 +226,13 @@ def nested_rankings(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    per_label: bool = True,
 ) -> list[Any]:
     """Rankings by the first trees of one forest, for several numbers of trees; no tree is scored twice.
 
     Parameters
     ----------
-    forest, score, X, y, sample_weight
+    forest, score, X, y, sample_weight, per_label
         As of `forest_ranking`.
     sizes : sequence of int
         Numbers of trees, up to those of the forest.
@@ -250,7 +260,7 @@ def nested_rankings(
     totals: dict[str, tuple[Any, Any]] = {}
     found, done = {}, 0
     for size in sorted(set(sizes)):
-        means = _score_means(forest, scores, data, forest.trees_.part(done, size))
+        means = _score_means(forest, scores, data, forest.trees_.part(done, size), per_label)
         totals = {name: _added(totals.get(name), means[name], size - done) for name in scores}
         found[size] = {name: _ranking(forest, name, *_divided(totals[name], size), size) for name in scores}
         done = size
@@ -312,7 +322,7 @@ def _grown_on(forest: Forest, scores: Sequence[str], X: Any, y: Any, sample_weig
 
 
 def _score_means(
-    forest: Forest, scores: Sequence[str], data: _Grown | None, trees: Any
+    forest: Forest, scores: Sequence[str], data: _Grown | None, trees: Any, per_label: bool
 ) -> dict[str, tuple[np.ndarray, Any]]:
     """Mean over the trees of each score, and of the score per label or None."""
     n_threads = effective_n_jobs(forest.n_jobs)
@@ -321,14 +331,17 @@ def _score_means(
         if name == "symbolic":
             means[name] = (_core.symbolic(trees), None)
         elif name == "genie3":
-            per_output = _core.genie3_per_output(trees, output_weights=_output_weights(forest), n_threads=n_threads)
-            means[name] = (_core.genie3(trees), _csr(per_output, trees))
+            means[name] = (_core.genie3(trees), _gains(forest, trees, n_threads) if per_label else None)
         elif name == "genie3_oob":
-            per_label = _out_of_bag_gains(forest, data, trees, n_threads)
-            means[name] = (np.asarray(per_label.sum(axis=1)).ravel(), per_label)
+            gains = _out_of_bag_gains(forest, data, trees, n_threads)
+            means[name] = (np.asarray(gains.sum(axis=1)).ravel(), gains if per_label else None)
         else:
-            means[name] = _permuted(forest, data, trees, n_threads)
+            means[name] = _permuted(forest, data, trees, n_threads, per_label)
     return means
+
+
+def _gains(forest: Forest, trees: Any, n_threads: int) -> sparse.csr_array:
+    return _csr(_core.genie3_per_output(trees, output_weights=_output_weights(forest), n_threads=n_threads), trees)
 
 
 def _output_weights(forest: Forest) -> np.ndarray:
@@ -355,7 +368,7 @@ def _out_of_bag_gains(forest: Forest, data: Any, trees: Any, n_threads: int) -> 
     return sparse.csr_array(_core.genie3_oob_numbers(trees, rows, values, target_weights=weights, **common))
 
 
-def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int) -> tuple[np.ndarray, Any]:
+def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int, per_label: bool) -> tuple[np.ndarray, Any]:
     with progress_bar(trees.n_trees, forest.verbose, "Permuting features") as progress:
         common: dict[str, Any] = {"sample_weight": data.weights, "n_threads": n_threads, "progress": progress}
         if isinstance(forest, LabelRankingForest):
@@ -364,7 +377,7 @@ def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int) -> tuple[np
             scores, per_pair = _core.permutation_rankings(
                 trees, data.table, *arrays, n_labels=forest.n_outputs_, **common
             )
-            return scores, sparse.csr_array(per_pair)
+            return scores, sparse.csr_array(per_pair) if per_label else None
         if isinstance(forest, ForestRegressor):
             values, weights = data.target
             options = {"target_weights": weights, "bag_rows": None}
@@ -372,6 +385,8 @@ def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int) -> tuple[np
         indptr, indices, _ = data.target
         error = "misclassification" if forest.target_kind_ == "classes" else "auprc"
         scores = _core.permutation_labels(trees, data.table, indptr, indices, error=error, bag_rows=None, **common)
+        if not per_label:
+            return scores, None
         brier = _core.permutation_brier(trees, data.table, indptr, indices, bag_rows=None, **common)
         return scores, _csr(brier, trees)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,9 +103,23 @@ class FeatureSpace:
             "n_threads": n_threads,
         }
         if sparse.issparse(self.values):
-            return _core.nearest_sparse(_both_ways(self.values), _both_ways(queries), **common)
+            return _core.nearest_sparse(self._by_row_and_column, _by_row(queries), **common)
         rows = np.ascontiguousarray(self.values)
         return _core.nearest_dense(rows, np.ascontiguousarray(queries, dtype=np.float64), **common)
+
+    @cached_property
+    def _by_row_and_column(self) -> Any:
+        by_row, by_column = sparse.csr_array(self.values), sparse.csc_array(self.values)
+        by_row.sort_indices()
+        by_column.sort_indices()
+        return _core.SparseMatrix(
+            row_values=by_row.data,
+            row_features=by_row.indices.astype(np.int32, copy=False),
+            row_offsets=by_row.indptr.astype(np.int64),
+            column_values=by_column.data,
+            column_rows=by_column.indices.astype(np.int32, copy=False),
+            column_offsets=by_column.indptr.astype(np.int64),
+        )
 
     def difference_sums(
         self, first: np.ndarray, second: np.ndarray, coefficients: sparse.csr_array, *, n_threads: int = 1
@@ -135,7 +150,7 @@ class FeatureSpace:
             "n_threads": n_threads,
         }
         if sparse.issparse(self.values):
-            return _core.difference_sums_sparse(_both_ways(self.values), **common)
+            return _core.difference_sums_sparse(self._by_row_and_column, **common)
         return _core.difference_sums_dense(np.asfortranarray(self.values), **common)
 
 
@@ -176,15 +191,15 @@ def _within_half_range(values: Any) -> Any:
     return sparse.csc_array(values @ sparse.diags_array(factor)) if sparse.issparse(values) else values * factor
 
 
-def _both_ways(matrix: Any) -> Any:
-    by_row, by_column = sparse.csr_array(matrix, dtype=np.float64), sparse.csc_array(matrix, dtype=np.float64)
+def _by_row(matrix: Any) -> Any:
+    """Rows alone, as queries need them."""
+    by_row = sparse.csr_array(matrix, dtype=np.float64)
     by_row.sort_indices()
-    by_column.sort_indices()
     return _core.SparseMatrix(
         row_values=by_row.data,
-        row_features=by_row.indices.astype(np.int32),
+        row_features=by_row.indices.astype(np.int32, copy=False),
         row_offsets=by_row.indptr.astype(np.int64),
-        column_values=by_column.data,
-        column_rows=by_column.indices.astype(np.int32),
-        column_offsets=by_column.indptr.astype(np.int64),
+        column_values=np.empty(0),
+        column_rows=np.empty(0, dtype=np.int32),
+        column_offsets=np.zeros(by_row.shape[1] + 1, dtype=np.int64),
     )
