@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import io
 import lzma
-import time
 import tracemalloc
 import zipfile
 
@@ -106,7 +105,7 @@ def test_ring_of_replaced_terms_ends(write):
         read_obo(write(terms + "[Term]\nid: T:9\n", "o.obo"), names=["T:0"])
 
 
-# Texts that double in time with every doubling of n if a reader is linear, and blow up if it backtracks.
+# Texts that a reader which backtracks or copies needs quadratic or exponential time for; n is their size.
 GROWING = {
     "spaces in a name": (read_arff, lambda n: HEAD[:12] + b"@attribute " + b" " * n + b"x\n"),
     "quotes and escapes": (read_arff, lambda n: HEAD[:12] + b"@attribute '" + b"\\'" * n + b"\n"),
@@ -131,21 +130,10 @@ GROWING = {
 }  # fmt: skip
 
 
-def seconds(reader, file):
-    """CPU seconds of one reading, whatever its outcome."""
-    start = time.process_time()
-    with contextlib.suppress(FileError):
-        reader(file)
-    return time.process_time() - start
-
-
 @pytest.mark.filterwarnings("ignore:.*no row tells")
 @pytest.mark.parametrize("case", GROWING)
-def test_time_grows_no_faster_than_the_text(write, case):
+def test_crafted_text_is_read_or_refused_in_time(write, case):
     reader, text = GROWING[case]
-    name = {read_arff: "t.arff", read_csv: "t.csv", read_edges: "t.csv", read_obo: "t.obo", read_gaf: "t.gaf"}.get(
-        reader, "t.csv"
-    )
-    small, large = (write(text(n), f"{n}.{name}") for n in (10_000, 80_000))
-    work = [min(seconds(reader, file) for _ in range(2)) for file in (small, large)]
-    assert work[1] < 30 * max(work[0], 0.005)  # 8 times the text; a quadratic reader needs 64 times as long
+    suffix = {read_arff: "arff", read_obo: "obo", read_gaf: "gaf"}.get(reader, "csv")
+    with contextlib.suppress(FileError):
+        reader(write(text(200_000), f"t.{suffix}"))  # 4e10 steps, far beyond the watchdog, if it were quadratic
