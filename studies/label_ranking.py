@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from ramify.compare import dunn, friedman, wins
 from ramify.datasets import Dataset, read_rankings
@@ -73,6 +74,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
 
 def tau_and_depth(estimator: LabelRankingForest, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:
     """Mean tau on the test rows and mean depth of the trees."""
+    estimator = clone(estimator)
     if isinstance(estimator, LabelRankingForest):
         estimator.set_params(random_state=seed)
     estimator.fit(train.X, train.y)

@@ -123,8 +123,11 @@ def _new_model(data: Dataset, **parameters: Any) -> Any:
         return ensemble.ForestClassifier(**parameters, hierarchy=data.hierarchy)
     if data.target == "numbers":
         return ensemble.ForestRegressor(**parameters)
+    if data.target == "rankings":
+        return ensemble.LabelRankingForest(**parameters)
     raise ValueError(
-        f"ramify fit learns classes, label sets, label hierarchies and numbers. The target is {data.target!r}; "
+        "ramify fit learns classes, label sets, label hierarchies, numbers and rankings. "
+        f"The target is {data.target!r}; "
         "name another with --target."
     )
 

@@ -35,11 +35,9 @@ def model_target(data: Dataset) -> Any:
         return _class_names(data)
     if data.target in ("labels", "hierarchy"):
         return sparse.csr_array(data.y)
-    if data.target == "numbers":
-        import pandas as pd
+    import pandas as pd
 
-        return pd.DataFrame(np.asarray(data.y).reshape(data.n_samples, -1), columns=list(data.label_names) or None)
-    return data.y
+    return pd.DataFrame(np.asarray(data.y).reshape(data.n_samples, -1), columns=list(data.label_names) or None)
 
 
 def matched_target(data: Dataset, model: Any) -> Any:

@@ -23,7 +23,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 @click.option(
     "-o", "output", default=None, type=click.Path(dir_okay=False), help="CSV file; standard output otherwise."
 )
-@click.option("--probabilities", is_flag=True, help="One column per label with its probability.")
+@click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
 @click.option("--jobs", default=-1, show_default=True, type=int, help="Threads; -1 takes all.")
 @output_options
 def predict(
@@ -62,7 +62,11 @@ def predict(
         click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
     X = model_features(dataset)
     scores = model_scores(model, X)
-    shown = scores if probabilities and hasattr(model, "predict_proba") else model.predict(X)
+    shown = scores
+    if probabilities and hasattr(model, "pair_names_"):
+        shown = _pair_probabilities(model, X)
+    elif not probabilities or not hasattr(model, "predict_proba"):
+        shown = model.predict(X)
     rows = _rows(model, dataset, shown, probabilities)
     if output is None:
         _write(sys.stdout, rows)
@@ -79,7 +83,8 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
     """Lines of the CSV file: an identifier, then what was predicted."""
     from scipy import sparse
 
-    names = [_defused(name) for name in model.label_names_]
+    by_pair = probabilities and hasattr(model, "pair_names_")
+    names = [_defused(name) for name in (model.pair_names_ if by_pair else model.label_names_)]
     ids = [str(number) for number in range(1, data.n_samples + 1)] if data.ids is None else [str(i) for i in data.ids]
     kind = getattr(model, "target_kind_", "rankings")
     if kind == "classes" and not probabilities:
@@ -95,6 +100,14 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
         yield ["id", *names]
         for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):
             yield [_defused(i), *values]
+
+
+def _pair_probabilities(model: Any, X: Any) -> Any:
+    """The probability that the first label of each pair is preferred to the second."""
+    from ramify.targets.rankings import label_pairs
+
+    first, second = label_pairs(model.n_outputs_)
+    return model.predict_preferences(X)[:, first, second]
 
 
 def _write(file: IO[str], rows: Iterator[list[Any]]) -> None:

@@ -120,7 +120,7 @@ def _ranker(method: str, data: Dataset, forest: dict[str, Any], relief: dict[str
             **relief,
             hierarchy=data.hierarchy,
             target="rankings" if data.target == "rankings" else "auto",
-            per_label=data.target in ("labels", "hierarchy"),
+            per_label=data.target in ("labels", "hierarchy", "rankings"),
             categorical_features=nominal,
             verbose=verbose,
         )

@@ -20,8 +20,10 @@ from ramify.features import Features, apply_features, learn_features
 from ramify.metrics.rankings import kendall_tau
 from ramify.parameters import check_option, check_real
 from ramify.targets.rankings import (
+    average_ranking,
     check_rankings,
     label_pairs,
+    mean_preferences,
     pair_names,
     pair_signs,
     rank_labels,
@@ -62,6 +64,8 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         Rows a node needs to be split; a float is a share of the rows.
     min_samples_leaf : int, float or None, default=None
         Rows each side of a split needs; a float is a share of the rows. None: 1 for ``"entropy"``, else 2, as in [1]_.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the whole weight that each side of a split needs.
     min_impurity_decrease : float, default=0.0
         Gain in the criterion that a split needs, as a share of the whole weight.
     max_bins : int or None, default=None
@@ -89,6 +93,8 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         Number of labels.
     target_kind_ : "rankings"
         What y was.
+    prior_ : ndarray of shape (n_labels,)
+        The average ranking of the training data.
     feature_importances_ : ndarray of shape (n_features,)
         Genie3 scores divided by their sum.
     pair_importances_ : ndarray of shape (n_features, n_pairs)
@@ -137,6 +143,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float | None = None,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_bins: int | None = None,
         categorical_features: Any = "from_dtype",
@@ -155,6 +162,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.max_bins = max_bins
         self.categorical_features = categorical_features
@@ -199,6 +207,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
                 gamma=gamma,
             )
             self.target_kind_ = "rankings"
+            self.prior_ = rank_labels(average_ranking(mean_preferences(ranks, weights), self.n_outputs_))
             self.pair_names_ = tuple(pair_names(self.label_names_))
             for name in ("oob_prediction_", "oob_score_"):
                 self.__dict__.pop(name, None)

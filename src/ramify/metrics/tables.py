@@ -22,7 +22,7 @@ from ramify.metrics.hierarchical import (
 from ramify.metrics.inputs import label_counts, zero_one_matrix
 from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
 from ramify.metrics.numbers import r2, rmse, rrmse
-from ramify.metrics.rankings import kendall_tau, spearman_rho
+from ramify.metrics.rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,6 +165,8 @@ def _ranking_measures(y_true: Any, predicted: Any) -> _Measures:
     return {
         "Kendall's tau-b": (kendall_tau(y_true, predicted), "higher"),
         "Spearman's rho": (spearman_rho(y_true, predicted), "higher"),
+        "Spearman's footrule": (spearman_footrule(y_true, predicted), "lower"),
+        "top-1 overlap": (top_k_overlap(y_true, predicted, k=1), "higher"),
     }
 
 
