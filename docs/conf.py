@@ -1,11 +1,13 @@
-"""Sphinx settings; `./dev docs` builds without a network, warnings are errors."""
+"""Sphinx settings: no network, warnings are errors. Of the installed package, or of the checkout where it is built."""
 
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-sys.path.insert(0, str(HERE.parent / "src"))
+SOURCE = HERE.parent / "src"
+if any((SOURCE / "ramify").glob("_core*.so")):
+    sys.path.insert(0, str(SOURCE))
 
 from generate import write_generated_pages  # noqa: E402
 
