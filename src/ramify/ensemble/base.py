@@ -29,6 +29,7 @@ class BaseForest(BaseEstimator):
     n_features_in_: int
     label_names_: tuple[str, ...]
     target_kind_: str
+    n_outputs_: int
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -161,6 +162,8 @@ class BaseForest(BaseEstimator):
         n_names = len(self.label_names_)
         n_outputs = n_names * (n_names - 1) // 2 if self.target_kind_ == "rankings" else n_names
         _require(n_outputs == trees.n_outputs, "label_names_ must name each output")
+        n_targets = 1 if self.target_kind_ == "classes" else n_names
+        _require(type(self.n_outputs_) is int and self.n_outputs_ == n_targets, "n_outputs_ is wrong")
         _require(
             isinstance(self.categories_, list) and len(self.categories_) == trees.n_features, "categories_ is wrong"
         )
