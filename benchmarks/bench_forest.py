@@ -78,8 +78,9 @@ def main() -> None:
             f"Ramify {ramify.__version__}, scikit-learn {sklearn.__version__}, Python {platform.python_version()}, "
             f"{os.cpu_count()} cores, load before the run {os.getloadavg()[0]:.1f}.\n"
         )
-        compare_sets(Path(arguments.data), arguments)
-        one_label(Path(arguments.data), arguments.repeats)
+        if arguments.sets:
+            compare_sets(Path(arguments.data), arguments)
+            one_label(Path(arguments.data), arguments.repeats)
         if arguments.large:
             large_cases()
     if arguments.write is not None:
@@ -138,16 +139,13 @@ def load(folder: Path, name: str) -> Parts:
 
 
 def compare_sets(folder: Path, arguments: argparse.Namespace) -> None:
-    rows, qualities = [], []
-    for name in arguments.sets:
-        parts = load(folder, name)
-        rows.append(compare_set(name, parts, arguments))
-        qualities.append(compare_quality(name, parts, arguments))
-    print(f"## CPU seconds for {arguments.trees} trees\n")
+    sets = {name: load(folder, name) for name in arguments.sets}
+    print(f"## CPU seconds for {arguments.trees} trees, median of {arguments.repeats}\n")
     print("| data | labels | Ramify | RandomForestClassifier (trees) | ratio ", end="")
     print("| RandomForestRegressor (trees) | ratio | goal | per-label scores | two threads |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    print("\n".join(rows))
+    for name, parts in sets.items():
+        print(compare_set(name, parts, arguments), flush=True)
     print(
         "\nPer-label scores: CPU time of the features x labels matrix as a share of growing. Two threads: elapsed time"
     )
@@ -155,7 +153,8 @@ def compare_sets(folder: Path, arguments: argparse.Namespace) -> None:
     print("## Pooled AUPRC and size of the model\n")
     print(f"| data | Ramify, mean of {arguments.seeds} seeds | scikit-learn | with hierarchy weights | CLUS | model |")
     print("|---|---|---|---|---|---|")
-    print("\n".join(qualities))
+    for name, parts in sets.items():
+        print(compare_quality(name, parts, arguments), flush=True)
     print("\nThe columns scikit-learn (RandomForestClassifier) and CLUS were measured once with 100 trees.\n")
 
 
