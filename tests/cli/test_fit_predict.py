@@ -135,3 +135,58 @@ def test_label_matrix_of_another_file_is_matched_by_name():
     forest = ramify.ForestClassifier(3).fit(X, pd.DataFrame(Y.toarray(), columns=["a", "b"]))
     data = Dataset(X, y=sparse.csr_array([[1, 0, 1]] * 4), target="labels", label_names=("b", "new", "a"))
     assert matched_target(data, forest).toarray().tolist() == [[1, 1]] * 4
+
+
+@pytest.fixture(scope="module")
+def songs(tmp_path_factory):
+    """A model of two moods, and its table."""
+    folder = tmp_path_factory.mktemp("songs")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"tempo": rng.normal(size=60), "genre": rng.choice(["pop", "jazz"], 60)})
+    table = table.assign(mood_happy=(table["tempo"] > 0).astype(int), mood_sad=(table["genre"] == "jazz").astype(int))
+    table.to_csv(folder / "songs.csv", index=False)
+    run("fit", folder / "songs.csv", "--target", "mood_*", "-o", folder / "songs.ramify", "--trees", 10, "-q")
+    return folder
+
+
+def test_label_sets_keep_their_names(songs, tmp_path, capsys):
+    assert ramify.load(songs / "songs.ramify").label_names_ == ("mood_happy", "mood_sad")
+    output = tmp_path / "out.csv"
+    assert run("predict", songs / "songs.ramify", songs / "songs.csv", "--target", "mood_*", "-o", output) == 0
+    assert "Measured on 60 rows" in capsys.readouterr().out
+    assert set("@".join(pd.read_csv(output)["prediction"].dropna()).split("@")) == {"mood_happy", "mood_sad"}
+
+
+def test_rows_without_a_target_and_with_other_columns_are_predicted(songs, tmp_path, capsys):
+    table = pd.read_csv(songs / "songs.csv")
+    expected = (
+        run("predict", songs / "songs.ramify", songs / "songs.csv", "--target", "mood_*"),
+        capsys.readouterr().out,
+    )
+    for name, new in {
+        "bare": table[["tempo", "genre"]],
+        "reordered": table[["genre", "tempo"]],
+        "more": table.assign(year=1999, title="x")[["title", "genre", "year", "tempo"]],
+        "targets unnamed": table,
+    }.items():
+        new.to_csv(tmp_path / f"{name}.csv", index=False)
+        assert (run("predict", songs / "songs.ramify", tmp_path / f"{name}.csv"), capsys.readouterr().out) == expected
+
+
+def test_an_unknown_class_in_an_arff_file_is_what_is_predicted(tmp_path, capsys):
+    header = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {x,y}\n@data\n"
+    (tmp_path / "known.arff").write_text(header + "1,2,x\n9,3,y\n2,2,x\n8,1,y\n" * 5, encoding="utf-8")
+    (tmp_path / "new.arff").write_text(header + "1,2,?\n9,3,?\n", encoding="utf-8")
+    run("fit", tmp_path / "known.arff", "-o", tmp_path / "m.ramify", "--trees", 5, "-q")
+    assert run("predict", tmp_path / "m.ramify", tmp_path / "new.arff") == 0
+    assert capsys.readouterr().out == "id,prediction\n1,x\n2,y\n"
+
+
+def test_lacking_features_are_named(songs, tmp_path, capsys):
+    (tmp_path / "other.csv").write_text("genre,size\npop,1\n", encoding="utf-8")
+    assert run("predict", songs / "songs.ramify", tmp_path / "other.csv") == 1
+    shown = capsys.readouterr().err
+    assert shown == (
+        "Error: The data lacks 1 of the model's 2 features, the first is 'tempo'. "
+        "Give predict the columns that fit was given.\n"
+    )

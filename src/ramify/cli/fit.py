@@ -83,6 +83,8 @@ def fit(
     if measured_out_of_bag:
         model.set_params(oob_score=True)
     model.fit(model_features(learnt), model_target(learnt), sample_weight=learnt.sample_weight)
+    if learnt.target == "labels":  # a sparse matrix has no names
+        model.label_names_ = learnt.label_names
     table, title = _measured(model, dataset, learnt, measured_out_of_bag)
     if report is not None:
         _write_report(report, model, dataset, learnt, table, title, term_titles(hierarchy), seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from ramify.cli import terminal
-from ramify.datasets import Dataset
+from ramify.cli.inputs import read_data
+from ramify.datasets import Dataset, read
+from ramify.datasets.files import FileError
 from ramify.metrics import measure_table
 
 if TYPE_CHECKING:
@@ -25,6 +28,42 @@ def model_features(data: Dataset) -> Any:
     if sparse.issparse(data.X) and all(values is None or values == ("0", "1") for values in data.categories):
         return data.X
     return data.to_frame()
+
+
+def data_to_predict(model: Any, files: Sequence[str], target: Sequence[str], hierarchy: str | None) -> Dataset:
+    """Read rows that need not have a target: without one, all columns may be features that the model knows."""
+    try:
+        data = read_data(files, target, hierarchy)
+        if target or not _lacking(model, data):
+            return data
+    except FileError:
+        if target:
+            raise
+        untargeted = read(list(files), target=[])
+        if _lacking(model, untargeted):
+            raise
+        return untargeted
+    untargeted = read(list(files), target=[])
+    return data if _lacking(model, untargeted) else untargeted
+
+
+def matched_features(model: Any, data: Dataset) -> Any:
+    """The columns that the model learnt from, in its order; others are left out."""
+    features = model_features(data)
+    if not hasattr(model, "feature_names_in_") or not hasattr(features, "columns"):
+        return features
+    lacking = _lacking(model, data)
+    if lacking:
+        raise ValueError(
+            f"The data lacks {len(lacking)} of the model's {len(model.feature_names_in_)} features, the first is "
+            f"{lacking[0]!r}. Give predict the columns that fit was given."
+        )
+    return features[list(model.feature_names_in_)]
+
+
+def _lacking(model: Any, data: Dataset) -> list[str]:
+    present = set(data.feature_names)
+    return [str(name) for name in getattr(model, "feature_names_in_", ()) if name not in present]
 
 
 def model_target(data: Dataset) -> Any:

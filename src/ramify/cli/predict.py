@@ -40,16 +40,22 @@ def predict(
 ) -> None:
     r"""Predict the rows of DATA files with a saved MODEL.
 
-    Where the data has targets, a table of measures follows, with the prior alone beside the model. It goes to standard
-    output if the predictions go to a file.
+    Columns are found by name; those that the model does not know are left out. Where the data has targets, a table of
+    measures follows, with the prior alone beside the model. It goes to standard output if the predictions go to a file.
 
     \b
     Examples:
       ramify predict songs.ramify new.csv -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
     """
-    from ramify.cli.inputs import read_data
-    from ramify.cli.model_data import matched_target, model_features, model_measures, model_scores, show_measures
+    from ramify.cli.model_data import (
+        data_to_predict,
+        matched_features,
+        matched_target,
+        model_measures,
+        model_scores,
+        show_measures,
+    )
     from ramify.models import load
 
     model = load(model_file)
@@ -57,10 +63,10 @@ def predict(
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which does not predict.")
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=jobs)
-    dataset = read_data(data, target, hierarchy)
+    dataset = data_to_predict(model, data, target, hierarchy)
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
-    X = model_features(dataset)
+    X = matched_features(model, dataset)
     scores = model_scores(model, X)
     shown = scores
     if probabilities and hasattr(model, "pair_names_"):
