@@ -33,6 +33,7 @@ FITTED = {
     "ForestRegressor": lambda: ensemble.ForestRegressor(5).fit(LABELS.X, LABELS.X[:, :2]),
     "LabelRankingForest": lambda: ensemble.LabelRankingForest(5, oob_score=True).fit(RANKED.X, RANKED.y),
     "AverageLabelRanker": lambda: ensemble.AverageLabelRanker().fit(RANKED.X, RANKED.y),
+    "NeighborsLabelRanker": lambda: ensemble.NeighborsLabelRanker().fit(RANKED.X, RANKED.y),
     "ForestRanker": lambda: ranking.ForestRanker(FOREST).fit(LABELS.X, LABELS.y),
     "ReliefRanker": lambda: ranking.ReliefRanker(5, hierarchy=NESTED.hierarchy).fit(NESTED.X, NESTED.y),
     "CFSSelector": lambda: selection.CFSSelector().fit(TERMS.X, TERMS.y),
@@ -53,7 +54,6 @@ FITTED = {
 }
 
 HOLD_FOREIGN_PARTS = {
-    "NeighborsLabelRanker": lambda: ensemble.NeighborsLabelRanker().fit(RANKED.X, RANKED.y),
     "PairwiseLabelRanker": lambda: ensemble.PairwiseLabelRanker().fit(RANKED.X, RANKED.y),
     "a chain over a foreign classifier": lambda: chains.BinaryRelevance(LogisticRegression()).fit(LABELS.X, LABELS.y),
 }

@@ -168,7 +168,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Store the training rows in a search structure and their rankings as signs."""
+        """Keep the training rows, and their rankings as signs."""
         n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
         check_option(self, "aggregate", self.aggregate, AGGREGATES)
         X = finite_features(self, X, dtype=np.float64, accept_sparse="csr")
@@ -176,7 +176,8 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         self._signs = pair_signs(ranks)
         first, second = label_pairs(self.n_outputs_)
         self._compared = ~np.isnan(ranks[:, first] + ranks[:, second])
-        self._search = NearestNeighbors(n_neighbors=min(n_neighbors, X.shape[0]), n_jobs=self.n_jobs).fit(X)
+        self._X = X
+        self._n_neighbors = min(n_neighbors, X.shape[0])
         return self
 
     def predict_preferences(self, X: Any) -> NDArray[np.float64]:
@@ -189,7 +190,8 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
     def _mean_signs(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         X = finite_features(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
-        neighbors = self._search.kneighbors(X, return_distance=False)
+        search = NearestNeighbors(n_neighbors=self._n_neighbors, n_jobs=self.n_jobs).fit(self._X)
+        neighbors = search.kneighbors(X, return_distance=False)
         signs = np.zeros((X.shape[0], self._signs.shape[1]))
         compared = np.zeros(signs.shape)
         for column in neighbors.T:
