@@ -158,7 +158,7 @@
     byId("fold").addEventListener("click", () => { open = new Set(); drawTree(); });
     byId("tree-more").addEventListener("click", () => { treeShown += 4 * TREE_PAGE; drawTree(); });
     if (!children.some((list) => list.length)) { byId("unfold").hidden = true; byId("fold").hidden = true; }
-    if (nLabels < 2) byId("label-search").hidden = true;
+    if (nLabels < 2) byId("label-search").parentElement.hidden = true;
   }
 
   // ---- ranking table
