@@ -18,7 +18,8 @@ nb::dict rows_of(VectorView<std::uint8_t> text, VectorView<std::uint8_t> kinds, 
       auto& values = columns.domains.emplace_back();
       for (std::int64_t v = domain_offsets(d); v < domain_offsets(d + 1); ++v) {
         const auto at = static_cast<std::size_t>(v);
-        values.emplace_back(bytes + value_offsets(at), static_cast<std::size_t>(value_offsets(at + 1) - value_offsets(at)));
+        const auto size = static_cast<std::size_t>(value_offsets(at + 1) - value_offsets(at));
+        values.emplace_back(bytes + value_offsets(at), size);
       }
     }
     rows = ramify::arff_rows({reinterpret_cast<const char*>(text.data()), text.shape(0)}, columns, index_base);

@@ -43,8 +43,8 @@ class Domain {
 
   std::int64_t code(std::string_view value) const {
     if (value.size() == 1) return single_[static_cast<unsigned char>(value[0])];
-    const auto found = std::lower_bound(longer_.begin(), longer_.end(), value,
-                                        [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
+    const auto precedes = [](const auto& entry, std::string_view wanted) { return entry.first < wanted; };
+    const auto found = std::lower_bound(longer_.begin(), longer_.end(), value, precedes);
     return found != longer_.end() && found->first == value ? found->second : -1;
   }
 
@@ -152,7 +152,8 @@ class Reader {
       if (p == end) return fail(ArffFault::too_many_values, p - 1, p, -1, static_cast<std::int64_t>(column) + 1);
     }
     if (column < n_columns) {
-      return fail(ArffFault::too_few_values, end, end, static_cast<std::int64_t>(column), static_cast<std::int64_t>(column));
+      const auto n_found = static_cast<std::int64_t>(column);
+      return fail(ArffFault::too_few_values, end, end, n_found, n_found);
     }
     return true;
   }
@@ -171,7 +172,9 @@ class Reader {
     --end;
     while (p < end && is_blank(*p)) ++p;
     while (end > p && is_blank(end[-1])) --end;
-    if (read_number(p, end, weight_) != NumberState::good || weight_ < 0) return fail(ArffFault::bad_weight, open, end + 1);
+    if (read_number(p, end, weight_) != NumberState::good || weight_ < 0) {
+      return fail(ArffFault::bad_weight, open, end + 1);
+    }
     has_weight_ = true;
     return true;
   }
@@ -186,7 +189,9 @@ class Reader {
     while (p < end && *p != '}') {
       const char* digits = p;
       std::int64_t written = 0;
-      for (; p < end && is_digit(*p); ++p) written = std::min<std::int64_t>(written * 10 + (*p - '0'), INT64_C(1) << 40);
+      for (; p < end && is_digit(*p); ++p) {
+        written = std::min<std::int64_t>(written * 10 + (*p - '0'), std::int64_t{1} << 40);
+      }
       if (p == digits || p == end || !is_blank(*p)) {
         while (p < end && !is_blank(*p) && *p != ',' && *p != '}') ++p;
         return fail(ArffFault::bad_index, digits, p);

@@ -57,7 +57,9 @@ class Cutter {
   void row_ends() { ++line_; }
 
  private:
-  bool is_blank(char c) const { return c != separator_ && (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'); }
+  bool is_blank(char c) const {
+    return c != separator_ && (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f');
+  }
 
   bool quoted(Cell& cell) {
     const char* begin = ++position_;
