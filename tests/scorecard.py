@@ -96,9 +96,9 @@ ROWS = {
 
 
 COUNTED = (
-    (r"test_scikit_learn_checks", "R1", "checks of scikit-learn's"),
+    (r"test_scikit_learn_check", "R1", "checks of scikit-learn's"),
     (
-        r"tests/.*test_checks\.py::test_(?!scikit_learn_checks)|test_bad_parameter|tests/selection/test_api\.py",
+        r"tests/.*test_checks\.py::test_(?!scikit_learn_check)|test_bad_parameter|tests/selection/test_api\.py",
         "R2",
         "further checks and refused parameters",
     ),
