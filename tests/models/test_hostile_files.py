@@ -397,7 +397,7 @@ def test_broken_invariant_of_a_tree_is_refused_by_name(model_bytes, tmp_path, na
         ("n_features_in_", 7, "n_features_in_ is wrong"),
         ("label_names_", {"kind": "tuple", "items": ["a"]}, "label_names_ must name each output"),
         ("target_kind_", "numbers", "target_kind_ must be one of"),
-        ("prior_", None, "prior_ must hold a number per output"),
+        ("prior_", None, "prior_ must hold a number per label"),
         ("categories_", {"kind": "list", "items": [None, None]}, "categories_ does not fit the trees"),
         ("trees_", None, "trees_ must be a forest"),
     ],

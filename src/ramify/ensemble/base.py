@@ -181,7 +181,7 @@ class BaseForest(BaseEstimator):
     def _require_numbers(self, name: str) -> None:
         values = getattr(self, name)
         right = isinstance(values, np.ndarray) and values.dtype == np.float64 and bool(np.isfinite(values).all())
-        _require(right and values.shape == (self.trees_.n_outputs,), f"{name} must hold a number per output")
+        _require(right and values.shape == (len(self.label_names_),), f"{name} must hold a number per label")
 
     def _check_out_of_bag(self) -> None:
         check_flag(self, "oob_score", self.oob_score)

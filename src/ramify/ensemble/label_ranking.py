@@ -341,6 +341,11 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         self.oob_prediction_ = np.where(seen[:, None], self._consensus(sums, n_trees), np.nan)
         self.oob_score_ = float(kendall_tau(ranks[seen], self.oob_prediction_[seen])) if seen.any() else float("nan")
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if self.pair_names_ != tuple(pair_names(self.label_names_)):
+            raise ValueError("pair_names_ must name the pairs of the labels")
+
     def _growth(self, features: Features | _core.FeatureTable) -> Growth:
         if self.min_samples_leaf is not None:
             return super()._growth(features)
