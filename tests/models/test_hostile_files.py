@@ -205,6 +205,7 @@ def test_800_tampered_models_of_other_sorts_neither_crash_nor_hang(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("start", range(2000, 20000, 3000))
 def test_20000_tampered_files_neither_crash_nor_hang(model_bytes, tmp_path, start):
     run_tampering(model_bytes, FRAME, tmp_path, start, start + 1500)
