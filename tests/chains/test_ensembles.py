@@ -179,3 +179,12 @@ def test_progress_goes_to_standard_error_only_when_asked(small, few_trees, capsy
     assert shown.out == ""
     assert "4/4" in shown.err
     np.testing.assert_array_equal(told.importances_, quiet.importances_)
+
+
+def test_two_classes_have_one_row_of_importances(small, few_trees):
+    kind = np.where(small.X[:, 0] > 1, "high", "low")
+    chains = LClassifierChains(few_trees, random_state=0).fit(small.X, kind)
+    frame = chains.importance_frame()
+    assert list(frame.index) == ["low"]
+    assert frame.iloc[0].idxmax() == "x0"
+    assert chains.ranking_.label_names == ("low",)

@@ -244,7 +244,8 @@ class LClassifierChains(LabelSetClassifier):
 
     def importance_frame(self) -> Any:
         """The importance matrix as a pandas frame: a row per label, a column per feature and per label."""
-        return importance_frame(self.importances_, feature_names=feature_names(self), label_names=self.label_names_)
+        labels = self.label_names_[-self.n_outputs_ :]
+        return importance_frame(self.importances_, feature_names=feature_names(self), label_names=labels)
 
     @property
     def ranking_(self) -> FeatureRanking:
