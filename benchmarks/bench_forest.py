@@ -161,7 +161,6 @@ def compare_sets(folder: Path, arguments: argparse.Namespace) -> None:
 def compare_set(name: str, parts: Parts, arguments: argparse.Namespace) -> str:
     case = CASES[name]
     dense = parts.y.toarray()
-    numeric = np.nan_to_num(parts.X)  # so that missing values cost scikit-learn nothing
     trees = {"classifier": case.classifier_trees, "regressor": case.regressor_trees}
     if arguments.sklearn_trees is not None:
         trees = dict.fromkeys(trees, arguments.sklearn_trees)
@@ -180,7 +179,7 @@ def compare_set(name: str, parts: Parts, arguments: argparse.Namespace) -> str:
         times["threads"].append(elapsed / (time.perf_counter() - started))
         for kind, estimator in kinds.items():
             model = estimator(trees[kind], max_features="sqrt", n_jobs=1, random_state=repeat)
-            seconds, _ = cpu_seconds(lambda model=model: model.fit(numeric, dense))
+            seconds, _ = cpu_seconds(lambda model=model: model.fit(parts.X, dense))
             times[kind].append(seconds * arguments.trees / trees[kind])
     median = {key: statistics.median(values) for key, values in times.items()}
     ratio = {kind: median[kind] / median["ramify"] for kind in kinds}

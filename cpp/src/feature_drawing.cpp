@@ -2,8 +2,8 @@
 
 namespace ramify {
 
-FeatureDrawing::FeatureDrawing(const FeatureTable& table)
-    : table_(table), features_(static_cast<std::size_t>(table.n_features())) {
+FeatureDrawing::FeatureDrawing(const FeatureTable& table, std::int64_t max_features)
+    : table_(table), max_features_(max_features), features_(static_cast<std::size_t>(table.n_features())) {
   if (table.row_entries() != nullptr) {
     n_entries_.assign(features_.size(), 0);
     first_entry_.assign(features_.size(), 0);
@@ -23,17 +23,25 @@ void FeatureDrawing::begin_node(const NodeSlice& node, std::int64_t n_constant) 
   if (by_row_) list_by_row();
 }
 
-/// Once this holds it holds for the whole subtree, so no constant feature is lost from sight.
+/// Is listing the rows' entries less work than drawing columns? The fewer entries a node has, the more columns must be
+/// drawn until enough are not constant, so once this holds it holds for the whole subtree.
 bool FeatureDrawing::worth_by_row() const {
   const RowEntries* entries = table_.row_entries();
-  if (entries == nullptr || 4 * static_cast<std::int64_t>(table_.column_wise().size()) > table_.n_features())
-    return false;
-  const std::int64_t limit = 4 * (table_.n_features() - n_constant_);
-  if (node_.n > limit) return false;
+  const std::int64_t n_column_wise = static_cast<std::int64_t>(table_.column_wise().size());
+  if (entries == nullptr || 4 * n_column_wise > table_.n_features()) return false;
+  const double n_open = static_cast<double>(table_.n_features() - n_constant_);
+  const double per_column =
+      static_cast<double>(entries->features.size()) / static_cast<double>(table_.n_features() - n_column_wise);
+  constexpr double overhead = 60;  // of drawing a column, in entries
+  const double enough = static_cast<double>(max_features_) * (per_column + overhead);
   std::int64_t n_entries = 0;
-  for (std::int64_t i = 0; i < node_.n; ++i)
+  for (std::int64_t i = 0; i < node_.n; ++i) {
     n_entries += entries->offsets[node_.rows[i] + 1] - entries->offsets[node_.rows[i]];
-  return n_entries <= limit;
+    // draws: max_features, or more where entries are fewer than features
+    const auto n = static_cast<double>(n_entries);
+    if (n > enough && n * n > enough * n_open) return false;
+  }
+  return true;
 }
 
 void FeatureDrawing::list_by_row() {

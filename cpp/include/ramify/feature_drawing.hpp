@@ -18,7 +18,7 @@ namespace ramify {
 /// instead, so that a node never looks at columns that hold nothing for it.
 class FeatureDrawing {
  public:
-  explicit FeatureDrawing(const FeatureTable& table);
+  FeatureDrawing(const FeatureTable& table, std::int64_t max_features);
 
   void begin_tree();
   void begin_node(const NodeSlice& node, std::int64_t n_constant);
@@ -35,6 +35,7 @@ class FeatureDrawing {
   bool draw_by_row(Random& random, NodeEntries& entries);
 
   const FeatureTable& table_;
+  const std::int64_t max_features_;
   NodeSlice node_{};
   std::vector<std::uint32_t> features_;  ///< known constants, then drawn, then the rest
   std::int64_t n_constant_ = 0, next_ = 0, feature_ = -1;

@@ -1,9 +1,9 @@
 /// The driver that grows trees for any target.
 ///
 /// A target is a class with the functions of LabelTarget (label_target.hpp): begin_tree, begin_node, pure, decrease,
-/// clear / add / score, set_missing / add_tracking_missing / score_with_missing, worthwhile (a stopping rule for the cut
-/// that was scored last), category_sums and write_leaf. A score
-/// of minus infinity says that a cut is not admissible. `grow_forest` does the rest.
+/// clear / add / score, set_missing / add_tracking_missing / score_with_missing, worthwhile (a stopping rule for the
+/// cut that was scored last), category_sums and write_leaf. A score of minus infinity says that a cut is not
+/// admissible. `grow_forest` does the rest.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class TreeGrower {
         params_(params),
         target_(std::move(target)),
         splitter_(target_),
-        drawing_(table),
+        drawing_(table, params.max_features),
         draws_of_row_(static_cast<std::size_t>(table.n_rows()), 0) {
     if (table.has_sparse()) positions_.assign(static_cast<std::size_t>(table.n_rows()), 0xFFFFFFFFu);
   }
@@ -121,7 +121,8 @@ class TreeGrower {
     tree.weight[static_cast<std::size_t>(node.id)] = total;
     const bool too_small = n < 2 || n_draws < params_.min_samples_split || n_draws < 2 * params_.min_samples_leaf;
     const double min_weight = params_.min_weight_fraction_leaf * tree.weight[0];
-    if (too_small || total < 2 * min_weight || (params_.max_depth >= 0 && node.depth >= params_.max_depth)) return make_leaf(node, total, tree);
+    if (too_small || total < 2 * min_weight || (params_.max_depth >= 0 && node.depth >= params_.max_depth))
+      return make_leaf(node, total, tree);
 
     const int level = target_.begin_node(rows, slots_.data() + node.begin, n, weights_.data(), node.level);
     if (target_.pure()) return make_leaf(node, total, tree);
