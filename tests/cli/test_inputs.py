@@ -60,3 +60,13 @@ def test_labels_outside_the_hierarchy_are_refused(files):
 def test_a_feature_hierarchy_needs_features(files):
     with pytest.raises(ValueError, match="No feature is named"):
         read_data([files / "data.csv"], ["terms"], None, files / "terms.obo")
+
+
+def test_columns_by_their_start_in_arff_and_with_others(tmp_path):
+    file = tmp_path / "x.arff"
+    attributes = "".join(f"@attribute {name} {{0,1}}\n" for name in ("a", "m_x", "m_y", "other"))
+    file.write_text(f"@relation r\n{attributes}@data\n1,0,1,0\n0,1,1,1\n", encoding="utf-8")
+    assert read_data([file], ["m_*"]).label_names == ("m_x", "m_y")
+    assert read_data([file], ["m_*", "other"]).label_names == ("m_x", "m_y", "other")
+    with pytest.raises(ValueError, match="No column starts with 'z'; the last one is 'other'"):
+        read_data([file], ["z*"])

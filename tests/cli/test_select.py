@@ -101,6 +101,6 @@ def test_rows_that_break_the_hierarchy_are_told_and_repaired(tmp_path):
 def test_what_is_missing_is_said(files):
     result = CliRunner().invoke(ramify, ["select", str(files / "data.csv"), "-t", "kind"])
     assert result.exit_code == 2
-    assert "name its file with --hierarchy" in result.stderr
+    assert "name its file with --feature-hierarchy" in result.stderr
     other = call(files, "--positive", "z", "--cv", "3")
     assert "There is no class 'z'; the data has a, b" in other.stderr

@@ -76,3 +76,39 @@ def test_help_is_light():
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_stand_on_lines_of_their_own(command):
+    shown = CliRunner().invoke(ramify, [command, "--help"]).output
+    assert "\\b" not in shown
+    assert "  Examples:\n" in shown
+    assert f"\n    ramify {command}" in shown
+
+
+def test_outputs_are_refused_before_the_work(tmp_path, capfd):
+    data = tmp_path / "data.csv"
+    data.write_text("x,y\n1,a\n2,b\n3,a\n", encoding="utf-8")
+    for command in (["fit", "-o"], ["rank", "-o"], ["rank", "--report"], ["select", "-o"]):
+        code, _, errors = run(capfd, command[0], data, *command[1:], tmp_path / "none" / "out.json")
+        assert code == 2
+        assert errors.splitlines()[-1].endswith(
+            f"There is no folder '{tmp_path / 'none'}'. Make it first, or name another."
+        )
+    assert "must end with .html or .json or .md." in run(capfd, "rank", data, "--report", tmp_path / "r.pdf")[2]
+    assert "must end with .csv or .json or .fimp." in run(capfd, "rank", data, "-o", tmp_path / "r.xls")[2]
+
+
+def test_seeds_and_threads_are_checked(tmp_path, capfd):
+    assert "0 threads do no work. Name a number, or -1 for all." in run(capfd, "rank", "x.csv", "--jobs", 0)[2]
+    assert "-1 is not in the range" in run(capfd, "rank", "x.csv", "--seed", -1)[2]
+
+
+def test_what_the_system_refuses_is_told_in_words(tmp_path, capfd):
+    code, _, errors = run(capfd, "predict", tmp_path / "none.ramify", "x.csv")
+    assert (code, errors) == (
+        1,
+        f"Error: {tmp_path / 'none.ramify'}: there is no such file or folder. Check the spelling.\n",
+    )
+    code, _, errors = run(capfd, "predict", tmp_path, "x.csv")
+    assert (code, errors) == (1, f"Error: {tmp_path}: this is a folder. Name a file.\n")

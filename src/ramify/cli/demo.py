@@ -42,7 +42,7 @@ N_STEPS = 6
 @running_options
 @output_options
 def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose: bool) -> None:  # noqa: ARG001
-    r"""Generate data with a known truth, run the whole flow on it and write a report.
+    """Generate data with a known truth, run the whole flow on it and write a report.
 
     Takes less than a minute. Each step says what it means and which command does it on your own file.
 
@@ -50,7 +50,7 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
     Examples:
       ramify demo
       ramify demo -o somewhere --seed 7
-    """
+    """  # noqa: D301
     import numpy as np
 
     from ramify.report import write_report

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.cli.chain_methods import CHAIN_METHODS
-from ramify.cli.options import data_options, output_options, report_option, running_options
+from ramify.cli.options import OutputFile, data_options, output_options, report_option, running_options
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -21,7 +21,7 @@ METHODS: dict[str, dict[str, Any]] = {
 
 @click.command()
 @data_options
-@click.option("--model", "-o", "model_file", required=True, type=click.Path(dir_okay=False), help="File to write.")
+@click.option("-o", "--output", "--model", "model_file", required=True, type=OutputFile(), help="Model file to write.")
 @click.option("--method", default="random-forest", show_default=True, type=click.Choice([*METHODS, *CHAIN_METHODS]))
 @click.option("--trees", default=100, show_default=True, type=click.IntRange(1), help="Number of trees.")
 @click.option("--max-depth", default=None, type=click.IntRange(1), help="Largest depth of a tree.")
@@ -45,7 +45,7 @@ def fit(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    r"""Learn a model from DATA files and save it.
+    """Learn a model from DATA files and save it.
 
     Where the files are named as train, valid and test parts, the test part is kept for the measures; otherwise they are
     taken out of bag. The prior alone stands beside the model.
@@ -54,7 +54,7 @@ def fit(
     Examples:
       ramify fit cellcycle.train.arff cellcycle.test.arff -o cellcycle.ramify --report cellcycle.html
       ramify fit songs.csv --target 'mood_*' --method bagging --trees 200 -o songs.ramify
-    """
+    """  # noqa: D301
     from ramify.cli.inputs import read_data, term_titles
     from ramify.cli.model_data import model_features, model_target, show_measures
     from ramify.models import save

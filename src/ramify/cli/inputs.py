@@ -27,7 +27,7 @@ def read_data(
     files : sequence of paths
         One data set: a file, or its parts.
     target : sequence of str
-        Columns of the target; one that ends with `*` stands for all columns that start so (CSV and Parquet).
+        Columns of the target; one that ends with `*` stands for all columns that start so.
     hierarchy : path, optional
         Order of the labels, OBO or edges. Labels that the data do not have are left out, unless they lie above one.
     feature_hierarchy : path, optional
@@ -35,7 +35,7 @@ def read_data(
     """
     from ramify.datasets import read
 
-    data = read(list(files), **_target(target))
+    data = read(list(files), **_target(files, target))
     if hierarchy is not None:
         if data.target not in ("labels", "hierarchy"):
             raise ValueError("--hierarchy orders labels, but the data has no label sets; name them with --target.")
@@ -49,12 +49,25 @@ def read_data(
     return data
 
 
-def _target(target: Sequence[str]) -> dict[str, Any]:
+def _target(files: Sequence[Path], target: Sequence[str]) -> dict[str, Any]:
+    from ramify.datasets import read
+    from ramify.datasets.files import plain_name
+
     if not target:
         return {}
-    if len(target) == 1:
-        return {"target_prefix": target[0][:-1]} if target[0].endswith("*") else {"target": target[0]}
-    return {"target": list(target)}
+    is_arff = any(plain_name(path).lower().endswith("arff") for path in files)
+    if len(target) == 1 and target[0].endswith("*") and not is_arff:
+        return {"target_prefix": target[0][:-1]}
+    if not any(name.endswith("*") for name in target):
+        return {"target": target[0] if len(target) == 1 else list(target)}
+    columns = read(list(files), target=[]).feature_names
+    chosen: dict[str, None] = {}
+    for name in target:
+        found = [column for column in columns if column.startswith(name[:-1])] if name.endswith("*") else [name]
+        if not found:
+            raise ValueError(f"No column starts with {name[:-1]!r}; the last one is {columns[-1]!r}.")
+        chosen.update(dict.fromkeys(found))
+    return {"target": list(chosen)}
 
 
 def read_hierarchy(path: Path) -> Hierarchy:

@@ -87,4 +87,17 @@ def main(args: list[str] | None = None) -> None:
 def _one_line(error: BaseException) -> str:
     """Message of an error without line breaks or terminal control characters."""
     text = str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        text = f"{error.filename}: {_system_fault(error)}"
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _system_fault(error: OSError) -> str:
+    """What the system refused, and the next step."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file or folder. Check the spelling."
+    if isinstance(error, PermissionError):
+        return "access is refused. Check its rights, or name another file."
+    if isinstance(error, IsADirectoryError):
+        return "this is a folder. Name a file."
+    return f"{error.strerror}. Name another file, or repair this one."

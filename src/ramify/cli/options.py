@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
 Command = Callable[..., Any]
+
+
+class OutputFile(click.Path):
+    """A file to write, refused before the work begins if its folder or its ending is wrong."""
+
+    def __init__(self, *endings: str) -> None:
+        super().__init__(dir_okay=False)
+        self.endings = endings
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path as it was given."""
+        path = super().convert(value, param, ctx)
+        folder = Path(path).parent
+        if self.endings and Path(path).suffix.lower() not in self.endings:
+            self.fail(f"'{path}' must end with {' or '.join(self.endings)}.", param, ctx)
+        if not folder.is_dir():
+            self.fail(f"There is no folder '{folder}'. Make it first, or name another.", param, ctx)
+        if not os.access(folder, os.W_OK):
+            self.fail(f"The folder '{folder}' may not be written to. Name another.", param, ctx)
+        return path
 
 
 def data_options(command: Command) -> Command:
@@ -26,15 +48,29 @@ def running_options(command: Command) -> Command:
     """--seed and --jobs."""
     return _with(
         command,
-        click.option("--seed", default=0, show_default=True, type=int, help="Seed of all randomness."),
-        click.option("--jobs", default=-1, show_default=True, type=int, help="Threads; -1 takes all."),
+        click.option(
+            "--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of all randomness."
+        ),
+        jobs_option,
     )
+
+
+def jobs_option(command: Command) -> Command:
+    """--jobs."""
+    text = "Threads; -1 takes all."
+    return _with(command, click.option("--jobs", default=-1, show_default=True, type=int, callback=_jobs, help=text))
+
+
+def _jobs(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    if value == 0:
+        raise click.BadParameter("0 threads do no work. Name a number, or -1 for all.", ctx, param)
+    return value
 
 
 def report_option(command: Command) -> Command:
     """--report."""
     text = "Write a report: .html (one page, no network), .json or .md."
-    return _with(command, click.option("--report", default=None, type=click.Path(dir_okay=False), help=text))
+    return _with(command, click.option("--report", default=None, type=OutputFile(".html", ".json", ".md"), help=text))
 
 
 def output_options(command: Command) -> Command:

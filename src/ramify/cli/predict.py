@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import data_options, output_options
+from ramify.cli.options import OutputFile, data_options, jobs_option, output_options
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -20,11 +20,9 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 @click.command()
 @click.argument("model_file", metavar="MODEL", type=click.Path())
 @data_options
-@click.option(
-    "-o", "output", default=None, type=click.Path(dir_okay=False), help="CSV file; standard output otherwise."
-)
+@click.option("-o", "--output", default=None, type=OutputFile(), help="CSV file; standard output otherwise.")
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
-@click.option("--jobs", default=-1, show_default=True, type=int, help="Threads; -1 takes all.")
+@jobs_option
 @output_options
 def predict(
     model_file: str,
@@ -38,7 +36,7 @@ def predict(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    r"""Predict the rows of DATA files with a saved MODEL.
+    """Predict the rows of DATA files with a saved MODEL.
 
     Columns are found by name; those that the model does not know are left out. Where the data has targets, a table of
     measures follows, with the prior alone beside the model. It goes to standard output if the predictions go to a file.
@@ -47,7 +45,7 @@ def predict(
     Examples:
       ramify predict songs.ramify new.csv -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
-    """
+    """  # noqa: D301
     from ramify.cli.model_data import (
         data_to_predict,
         matched_features,

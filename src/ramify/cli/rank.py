@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import data_options, output_options, report_option, running_options
+from ramify.cli.options import OutputFile, data_options, output_options, report_option, running_options
 from ramify.cli.terminal import command_line, json_text
 
 if TYPE_CHECKING:
@@ -50,8 +50,10 @@ ENSEMBLES: dict[str, dict[str, Any]] = {
 @click.option("--label", "labels", multiple=True, help="Show the features of this label and all below it.")
 @click.option("--top", default=15, show_default=True, type=click.IntRange(1), help="How many features to print.")
 @click.option("--branches", default=25, show_default=True, type=click.IntRange(1), help="How many branches to print.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the ranking: .csv, .json or .fimp.")
-@click.option("--per-label", type=click.Path(dir_okay=False), help="Write feature, label, score lines: .csv.")
+@click.option(
+    "-o", "--output", type=OutputFile(".csv", ".json", ".fimp"), help="Write the ranking: .csv, .json or .fimp."
+)
+@click.option("--per-label", type=OutputFile(), help="Write feature, label, score lines: .csv.")
 @running_options
 @report_option
 @output_options
@@ -82,7 +84,7 @@ def rank(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    r"""Rank the features of DATA: which matter, and for which labels.
+    """Rank the features of DATA: which matter, and for which labels.
 
     Prints who drives what (the labels, collapsed to what fits, each with its top three features and how sure that is)
     and the top features. Where the files are named as train, valid and test parts, the test part takes no part in the
@@ -95,7 +97,7 @@ def rank(
       ramify rank cellcycle_FUN.train.arff -o ranking.csv --report ranking.html
       ramify rank genes.csv --target go --hierarchy go.obo --label GO:0007049
       ramify rank data.arff data.xml --method genie3 --method relief --quality
-    """
+    """  # noqa: D301
     from ramify.cli.inputs import read_data, term_titles
     from ramify.cli.rank_methods import ranked
     from ramify.cli.rank_output import print_ranked, ranked_content, write_rankings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import output_options, report_option
+from ramify.cli.options import OutputFile, output_options, report_option
 from ramify.cli.terminal import console, json_text, plain
 from ramify.cli.terminal import table as text_table
 
@@ -50,7 +50,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 @click.option("--classifier", type=click.Choice(["bayes", "neighbors"]), default="bayes", show_default=True)
 @click.option("--positive", help="The positive one of two classes [default: the last].")
 @click.option("--seed", default=0, show_default=True, type=int, help="Seed of the folds.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the selected features as CSV.")
+@click.option("-o", "--output", type=OutputFile(), help="Write the selected features as CSV.")
 @report_option
 @output_options
 def select(
@@ -74,7 +74,7 @@ def select(
     quiet: bool,
     verbose: bool,  # noqa: ARG001
 ) -> None:
-    r"""Select features that form a hierarchy, per row or overall.
+    """Select features that form a hierarchy, per row or overall.
 
     DATA holds binary features and a class (or label sets), in any format that `ramify info` reads. rpv, hip, mr,
     hip-mr, positive and negative select a subset for each row; shsel, gtd, tsel, cfs and relieff one subset for all.
@@ -82,10 +82,10 @@ def select(
 
     \b
     Examples:
-      ramify select ageing.arff --hierarchy go.obo --method rpv -o selected.csv --report selected.html
-      ramify select ageing.arff --hierarchy go.edges.csv --method mr --per-row -o rows.csv
-      ramify select genes.gaf --hierarchy go.obo --classes longevity.csv --explain daf-2
-    """
+      ramify select ageing.arff --feature-hierarchy go.obo --method rpv -o selected.csv --report selected.html
+      ramify select ageing.arff --feature-hierarchy go.edges.csv --method mr --per-row -o rows.csv
+      ramify select genes.gaf --feature-hierarchy go.obo --classes longevity.csv --explain daf-2
+    """  # noqa: D301
     from ramify.cli.inputs import term_titles
     from ramify.selection import column_hierarchy, cross_validated_selection, make_selector, selecting_classifier
 
@@ -132,7 +132,7 @@ def _read(
     if ontology is None and feature_hierarchy is not None:
         ontology = read_hierarchy(feature_hierarchy)
     if ontology is None:
-        raise click.UsageError("The data has no feature hierarchy; name its file with --hierarchy.")
+        raise click.UsageError("The data has no feature hierarchy; name its file with --feature-hierarchy.")
     if classes is not None:
         return annotated_dataset(read, ontology, classes=_read_classes(Path(classes)), min_count=min_count), ontology
     if read.target is None:

@@ -34,7 +34,7 @@ def _definition(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group()
 def study() -> None:
-    r"""Compare methods over data sets; a run can be stopped at any moment and goes on where it was.
+    """Compare methods over data sets; a run can be stopped at any moment and goes on where it was.
 
     FILE is a Python file that defines study(data, folder, quick), or study(folder, quick); NAME is one in the folder
     studies/ of a checkout.
@@ -44,7 +44,7 @@ def study() -> None:
       ramify study run label_ranking --quick
       ramify study status label_ranking --quick
       ramify study compare label_ranking --quick --measure tau
-    """
+    """  # noqa: D301
 
 
 @study.command()

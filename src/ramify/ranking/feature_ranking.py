@@ -246,7 +246,10 @@ class FeatureRanking:
             return self.label_names.index(name)
         except ValueError:
             near = get_close_matches(str(name), self.label_names, n=3)
-            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            first = ", ".join(map(repr, self.label_names[:3]))
+            hint = (
+                f" Did you mean {' or '.join(map(repr, near))}?" if near else f" The first are {first}." * bool(first)
+            )
             raise ValueError(f"The ranking has no label {name!r} among its {len(self.label_names)}.{hint}") from None
 
     def _branch(self, name: str) -> list[int]:
