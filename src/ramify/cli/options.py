@@ -21,7 +21,7 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path as it was given."""
-        path = super().convert(value, param, ctx)
+        path = os.fsdecode(super().convert(value, param, ctx))
         folder = Path(path).parent
         if self.endings and Path(path).suffix.lower() not in self.endings:
             self.fail(f"'{path}' must end with {' or '.join(self.endings)}.", param, ctx)
