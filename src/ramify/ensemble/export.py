@@ -49,7 +49,7 @@ def export_tree(
     >>> from ramify.ensemble import export_tree
     >>> forest = ForestClassifier(1, bootstrap=False, random_state=0).fit([[0.0], [1.0]], ["no", "yes"])
     >>> print(export_tree(forest))
-    x0 <= 0.5  [2]
+    x0 <= 0.5 or missing  [2]
       yes: no 1  [1]
       no: yes 1  [1]
     """
