@@ -126,7 +126,7 @@ def _new_model(data: Dataset, **parameters: Any) -> Any:
     if data.target == "numbers":
         return ensemble.ForestRegressor(**parameters)
     if data.target == "rankings":
-        return ensemble.LabelRankingForest(**parameters)
+        return ensemble.LabelRankingForest(**parameters, gamma=1.0)  # full growth, as the other forests
     raise ValueError(
         "ramify fit learns classes, label sets, label hierarchies, numbers and rankings. "
         f"The target is {data.target!r}; "

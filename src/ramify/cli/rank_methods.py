@@ -132,7 +132,7 @@ def _ranker(method: str, data: Dataset, forest: dict[str, Any], relief: dict[str
     if data.target == "numbers":
         model = ForestRegressor(**common)
     elif data.target == "rankings":
-        model = LabelRankingForest(**common)
+        model = LabelRankingForest(**common, gamma=1.0)
     else:
         model = ForestClassifier(hierarchy=data.hierarchy, **common)
     return ForestRanker(model, scores=method)
