@@ -242,7 +242,7 @@ def large_cases() -> None:
     print("|---|---|---|---|---|")
     for name, case in (
         ("75,000 sparse features, 20,000 rows, 10 trees", sparse_features),
-        ("100,000 labels, 2,000 rows, 1 tree of depth 4", many_labels),
+        ("100,000 labels (scikit-learn scaled from 2,000), 2,000 rows, 1 tree of depth 4", many_labels),
         ("100,000 labels, 20,000 rows, sparse", many_sparse_labels),
         ("1,000,000 x 1,000 float32, 255 bins, 2 trees of depth 8", many_rows),
     ):
