@@ -117,7 +117,13 @@ inline Four choose(FourBits mask, Four yes, Four no) {
 struct Lanes {
   Four low, high;
   float get(int k) const { return k < 4 ? low[k] : high[k - 4]; }
-  void set(int k, float x) { (k < 4 ? low : high)[k % 4] = x; }
+  void set(int k, float x) {
+    if (k < 4) {
+      low[k] = x;
+    } else {
+      high[k - 4] = x;
+    }
+  }
 };
 struct LanesBits {
   FourBits low, high;
