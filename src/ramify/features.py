@@ -306,8 +306,9 @@ def _refuse_dates(estimator: Any, X: Any) -> None:
 
 def _refuse_infinity(estimator: Any, values: Any) -> None:
     stored = values.data if sparse.issparse(values) else values
-    if stored.size == 0 or np.isfinite(np.sum(stored, dtype=np.float64)):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if stored.size == 0 or np.isfinite(np.sum(stored, dtype=np.float64)):
+            return
     infinite = np.isinf(stored)
     if not infinite.any():
         return
