@@ -144,3 +144,10 @@ def test_other_columns_after_fit_are_refused(classifier):
     classifier.fit(X, (X > 0).astype(int))
     with pytest.raises(ValueError, match="features"):
         classifier.predict(X[:, :2])
+
+
+def test_classes_of_a_categorical_series():
+    X = np.arange(12.0)[:, None]
+    y = pd.Series(["a", "b", "c"] * 4, dtype="category")
+    predicted = ClassifierChain(DecisionTreeClassifier(), random_state=0).fit(X, y).predict(X)
+    assert predicted.tolist() == y.tolist()

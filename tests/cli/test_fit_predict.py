@@ -190,3 +190,17 @@ def test_lacking_features_are_named(songs, tmp_path, capsys):
         "Error: The data lacks 1 of the model's 2 features, the first is 'tempo'. "
         "Give predict the columns that fit was given.\n"
     )
+
+
+def test_json_is_printed_whatever_was_measured(songs, tmp_path, capsys):
+    arguments = [songs / "songs.csv", "--target", "mood_*", "-o", tmp_path / "m.ramify", "--trees", 3, "--json"]
+    nothing = {"measured_on": None, "measures": {}}
+    for method in ("extra-trees", "br"):
+        assert run("fit", *arguments, "--method", method) == 0
+        assert json.loads(capsys.readouterr().out) == nothing
+    pd.read_csv(songs / "songs.csv")[["tempo", "genre"]].to_csv(tmp_path / "new.csv", index=False)
+    run("predict", songs / "songs.ramify", tmp_path / "new.csv", "--json", "-o", tmp_path / "out.csv")
+    assert json.loads(capsys.readouterr().out) == nothing
+    run("predict", songs / "songs.ramify", tmp_path / "new.csv", "--json")
+    predicted = json.loads(capsys.readouterr().out)
+    assert (len(predicted), set(predicted[0])) == (60, {"id", "prediction"})

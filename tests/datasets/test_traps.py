@@ -11,7 +11,17 @@ import zipfile
 
 import pytest
 
-from ramify.datasets import FileError, read_arff, read_csv, read_edges, read_gaf, read_mulan, read_obo, read_rankings
+from ramify.datasets import (
+    FileError,
+    read,
+    read_arff,
+    read_csv,
+    read_edges,
+    read_gaf,
+    read_mulan,
+    read_obo,
+    read_rankings,
+)
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -137,3 +147,14 @@ def test_crafted_text_is_read_or_refused_in_time(write, case):
     suffix = {read_arff: "arff", read_obo: "obo", read_gaf: "gaf"}.get(reader, "csv")
     with contextlib.suppress(FileError):
         reader(write(text(200_000), f"t.{suffix}"))  # 4e10 steps, far beyond the watchdog, if it were quadratic
+
+
+def test_pictures_and_models_are_no_data(tmp_path):
+    picture = tmp_path / "picture.arff"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)))
+    with pytest.raises(FileError, match="this is a picture or a PDF file. Name the file"):
+        read(picture)
+    model = tmp_path / "songs.ramify"
+    model.write_bytes(b"")
+    with pytest.raises(FileError, match="this is a model and holds no data. Name a data file"):
+        read(model)

@@ -55,3 +55,9 @@ def test_bad_parameters_are_refused(parameters, message):
     data = make_hierarchical(40, random_state=0)
     with pytest.raises(ValueError, match=message):
         SelectTop(**parameters).fit(data.X, data.y)
+
+
+def test_a_forest_is_no_ranker():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(TypeError, match=r"Got ForestClassifier; a forest ranks as ForestRanker\(ForestClassifier"):
+        SelectTop(ForestClassifier(2)).fit(X, X[:, 0] > 0)

@@ -42,7 +42,8 @@ def read_label_sets(y: ArrayLike, n_samples: int | None = None) -> LabelSets:
     matrix = target.Y.toarray().astype(np.uint8)
     if target.classes is not None and len(target.classes) <= 2:
         matrix = matrix[:, -1:] * np.uint8(len(target.classes) - 1)
-    dtype = np.dtype(getattr(y, "dtype", None) or np.asarray(y).dtype)
+    given = getattr(y, "dtype", None)  # pandas has dtypes that NumPy does not know
+    dtype = given if isinstance(given, np.dtype) else np.asarray(y).dtype
     return LabelSets(
         matrix=matrix,
         names=target.names,

@@ -93,8 +93,7 @@ def fit(
     save(model, model_file)
     if quiet:
         return
-    if table is not None:
-        show_measures(table, title, as_json=as_json)
+    show_measures(table, title, as_json=as_json)
     if not as_json:
         click.echo(f"Saved {model_file}: {trees} trees over {learnt.n_features} features and {learnt.n_samples} rows.")
 
@@ -112,7 +111,7 @@ def _fit_chains(
     model.fit(model_features(learnt), target)
     save(model, model_file)
     table, title = _measured(model, dataset, learnt, False)
-    if table is not None and not quiet:
+    if not quiet:
         show_measures(table, title, as_json=as_json)
     if not quiet and not as_json:
         click.echo(f"Saved {model_file}: {method} for {learnt.n_labels} labels over {learnt.n_samples} rows.")

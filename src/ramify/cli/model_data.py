@@ -120,8 +120,12 @@ def model_scores(model: Any, X: Any) -> Any:
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
 
-def show_measures(table: pd.DataFrame, title: str, *, as_json: bool) -> None:
-    """Print a table of measures for people, or as JSON for programs."""
+def show_measures(table: pd.DataFrame | None, title: str, *, as_json: bool) -> None:
+    """Print a table of measures for people, or as JSON for programs; the latter even if nothing was measured."""
+    if table is None:
+        if as_json:
+            click.echo(json.dumps({"measured_on": None, "measures": {}}))
+        return
     if as_json:
         content = {
             name: {key: None if isinstance(value, float) and np.isnan(value) else value for key, value in row.items()}

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ramify.cli.options import OutputFile, data_options, jobs_option, output_options
+from ramify.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -40,6 +41,7 @@ def predict(
 
     Columns are found by name; those that the model does not know are left out. Where the data has targets, a table of
     measures follows, with the prior alone beside the model. It goes to standard output if the predictions go to a file.
+    --json prints that table, or the predictions if they go to no file.
 
     \b
     Examples:
@@ -73,14 +75,14 @@ def predict(
         shown = model.predict(X)
     rows = _rows(model, dataset, shown, probabilities)
     if output is None:
-        _write(sys.stdout, rows)
+        _write(sys.stdout, rows, as_json=as_json)
     else:
         with click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
             _write(file, rows)
     truth = matched_target(dataset, model) if hasattr(model, "prior_") else None
-    if truth is not None and not quiet and output is not None:
-        title = f"Measured on {dataset.n_samples} rows"
-        show_measures(model_measures(model, truth, scores), title, as_json=as_json)
+    if output is not None and not quiet:
+        measures = None if truth is None else model_measures(model, truth, scores)
+        show_measures(measures, f"Measured on {dataset.n_samples} rows", as_json=as_json)
 
 
 def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Iterator[list[Any]]:
@@ -114,7 +116,12 @@ def _pair_probabilities(model: Any, X: Any) -> Any:
     return model.predict_preferences(X)[:, first, second]
 
 
-def _write(file: IO[str], rows: Iterator[list[Any]]) -> None:
+def _write(file: IO[str], rows: Iterator[list[Any]], *, as_json: bool = False) -> None:
+    """Lines as CSV, or as a JSON list with an object per row."""
+    if as_json:
+        names = next(rows)
+        file.write(json_text([dict(zip(names, row, strict=True)) for row in rows]) + "\n")
+        return
     csv.writer(file, lineterminator="\n").writerows(rows)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import output_options, report_option
+from ramify.cli.options import OutputFile, output_options, report_option
 from ramify.cli.terminal import console, json_text, plain, progress
 from ramify.cli.terminal import table as text_table
 
@@ -179,9 +179,10 @@ def compare(
 @_definition
 @click.option("--format", "kind", type=click.Choice(["csv", "parquet", "latex"]), default="csv", show_default=True)
 @click.option("--measure", help="One measure as a table; without it, all cells (csv, parquet).")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write [default: the terminal].")
+@click.option("-o", "--output", type=OutputFile(), help="File to write [default: the terminal].")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def export(
-    name: str, data: Path | None, folder: Path | None, quick: bool, kind: str, measure: str | None, output: Path | None
+    name: str, data: Path | None, folder: Path | None, quick: bool, kind: str, measure: str | None, output: str | None
 ) -> None:
     """Write the results as CSV, Parquet or LaTeX."""
     _, chosen = _load(name, data, folder, quick)
@@ -197,7 +198,7 @@ def export(
     if output is None:
         click.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        Path(output).write_text(text, encoding="utf-8")
 
 
 def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tuple[ModuleType, Study]:

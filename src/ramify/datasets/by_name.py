@@ -68,6 +68,9 @@ def read(files: PathLike | Sequence[PathLike], target: Any = None, **options: An
             return read_gaf(paths[0], **options)
         advice = "Use read_gaf for annotations and read_obo for an ontology."
         raise FileError(paths[0], "this is not read together with a target or other files", advice=advice)
+    if ending == "ramify":
+        advice = "Name a data file; ramify.load and 'ramify predict MODEL DATA' take models."
+        raise FileError(data_paths[0], "this is a model and holds no data", advice=advice)
     raise FileError(
         data_paths[0],
         f"no reader is known for .{ending}",

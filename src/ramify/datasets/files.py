@@ -142,9 +142,11 @@ def read_text(path: PathLike, encoding: str = "utf-8") -> str:
 
 
 def without_bom(path: PathLike, content: bytes) -> bytes:
-    """Drop the byte-order mark of UTF-8 and refuse those of UTF-16 and UTF-32."""
+    """Drop the byte-order mark of UTF-8; refuse those of UTF-16 and UTF-32, and pictures."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
         raise FileError(path, "this is UTF-16 or UTF-32 text", line=1, advice="Convert the file to UTF-8.")
+    if content.startswith((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF-1")):
+        raise FileError(path, "this is a picture or a PDF file", advice="Name the file that holds the data.")
     return content.removeprefix(b"\xef\xbb\xbf")
 
 

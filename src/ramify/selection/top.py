@@ -94,6 +94,12 @@ class SelectTop(SelectorMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         ranker = ReliefRanker() if self.ranker is None else self.ranker
         self.ranker_ = clone(ranker).fit(X, y)
+        if not hasattr(self.ranker_, "ranking_"):
+            name = type(ranker).__name__
+            raise TypeError(
+                f"The 'ranker' parameter of SelectTop must rank, as ReliefRanker and ForestRanker do. Got {name}; "
+                f"a forest ranks as ForestRanker({name}(...)). Other scikit-learn models go to SelectFromModel."
+            )
         self.ranking_: FeatureRanking = self.ranker_.ranking_
         kept = self.ranking_.order[: self._count(ranker, X, y)]
         if self.threshold is not None:

@@ -70,7 +70,10 @@ def encode_labels(
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
-        raise TypeError(f"hierarchy must be a ramify.Hierarchy. Got {type(hierarchy).__name__} instead.")
+        raise TypeError(
+            f"hierarchy must be a ramify.Hierarchy. Got {type(hierarchy).__name__} instead; "
+            "Hierarchy.from_paths, from_edges and from_dict make one."
+        )
     if _is_one_column_of_classes(y, hierarchy):
         target = _encode_classes(y)
     else:
