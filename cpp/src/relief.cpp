@@ -36,7 +36,9 @@ class NeighbourList {
       auto& heap = heaps_[at(group)];
       bounds_[at(group)] = heap.empty() ? -1 : heap.front() + 2 * (absolute + relative * heap.front());
     }
+    const double loosest = *std::max_element(bounds_.begin(), bounds_.end());
     for (std::int64_t row = 0; row < n_rows_; ++row) {
+      if (approximate[row] > loosest) continue;
       const std::int32_t group = query_.groups[row];
       if (row != own_row && approximate[row] <= bounds_[at(group)]) candidates_[at(group)].emplace_back(exact(row), row);
     }
@@ -53,9 +55,11 @@ class NeighbourList {
   void find_bounds(const Number* approximate, std::int64_t own_row) {
     bounds_.assign(at(query_.n_groups), std::numeric_limits<double>::infinity());
     for (auto& heap : heaps_) heap.clear();
+    double loosest = std::numeric_limits<double>::infinity();
     for (std::int64_t row = 0; row < n_rows_; ++row) {
-      const std::size_t group = at(query_.groups[row]);
       const double distance = approximate[row];
+      if (distance >= loosest) continue;
+      const std::size_t group = at(query_.groups[row]);
       if (!(distance < bounds_[group]) || row == own_row) continue;
       auto& heap = heaps_[group];
       if (heap.size() == at(query_.n_neighbours)) {
@@ -64,7 +68,10 @@ class NeighbourList {
       }
       heap.push_back(distance);
       std::push_heap(heap.begin(), heap.end());
-      if (heap.size() == at(query_.n_neighbours)) bounds_[group] = heap.front();
+      if (heap.size() < at(query_.n_neighbours)) continue;
+      const bool was_loosest = bounds_[group] == loosest;
+      bounds_[group] = heap.front();
+      if (was_loosest) loosest = *std::max_element(bounds_.begin(), bounds_.end());
     }
   }
 
@@ -404,8 +411,7 @@ struct PairsOfRows {
 
 }  // namespace
 
-double Differences::between(std::int64_t feature, double a, double b) const {
-  const FeatureScale& scale = scales[at(feature)];
+double Differences::between_any(const FeatureScale& scale, double a, double b) const {
   const bool a_missing = a != a, b_missing = b != b;
   if (a_missing || b_missing) return a_missing && b_missing && !scale.nominal ? 1 : one_missing(scale, a_missing ? b : a);
   if (scale.nominal) return a == b ? 0 : 1;

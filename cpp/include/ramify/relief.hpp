@@ -2,7 +2,10 @@
 /// of every algorithm of the Relief family, and of weighted nearest neighbours.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "ramify/parallel.hpp"
@@ -29,13 +32,24 @@ struct Differences {
   std::vector<double> weights;        ///< one per feature where squared
 
   /// Difference of two values of a feature; NaN is missing.
-  double between(std::int64_t feature, double a, double b) const;
+  double between(std::int64_t feature, double a, double b) const {
+    const FeatureScale& scale = scales[static_cast<std::size_t>(feature)];
+    if (!scale.nominal && different_above <= 0) {
+      const double share = std::fabs(a - b) / scale.range;
+      if (share < std::numeric_limits<double>::infinity()) return share;
+    }
+    return between_any(scale, a, b);
+  }
 
   /// What the two values add to the distance.
   double term(std::int64_t feature, double a, double b) const {
     const double difference = between(feature, a, b);
     return squared ? weights[static_cast<std::size_t>(feature)] * (difference * difference) : difference;
   }
+
+ private:
+  /// The same for nominal, missing and constant features and for the ramp.
+  double between_any(const FeatureScale& scale, double a, double b) const;
 };
 
 /// Row-major matrix.
