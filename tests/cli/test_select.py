@@ -104,3 +104,5 @@ def test_what_is_missing_is_said(files):
     assert "name its file with --feature-hierarchy" in result.stderr
     other = call(files, "--positive", "z", "--cv", "3")
     assert "There is no class 'z'; the data has a, b" in other.stderr
+    assert "name at least 2 folds, or 0 for none" in call(files, "--cv", "1").stderr
+    assert "is not in the range" in call(files, "--seed", "-1").stderr

@@ -46,10 +46,12 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 @click.option("--close", is_flag=True, help="Add missing ancestors to rows that break the hierarchy.")
 @click.option("--per-row", is_flag=True, help="List the features of every row, not the features overall.")
 @click.option("--explain", metavar="ROW", help="Show why each feature of a row (its id or number) stayed or went.")
-@click.option("--cv", default=10, show_default=True, help="Folds of the cross-validation; 0 for none.")
+@click.option(
+    "--cv", default=10, show_default=True, type=click.IntRange(0), help="Folds of the cross-validation; 0 for none."
+)
 @click.option("--classifier", type=click.Choice(["bayes", "neighbors"]), default="bayes", show_default=True)
 @click.option("--positive", help="The positive one of two classes [default: the last].")
-@click.option("--seed", default=0, show_default=True, type=int, help="Seed of the folds.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of the folds.")
 @click.option("-o", "--output", type=OutputFile(), help="Write the selected features as CSV.")
 @report_option
 @output_options
@@ -89,6 +91,8 @@ def select(
     from ramify.cli.inputs import term_titles
     from ramify.selection import column_hierarchy, cross_validated_selection, make_selector, selecting_classifier
 
+    if cv == 1:
+        raise click.UsageError("--cv 1 leaves no rows to learn from; name at least 2 folds, or 0 for none.")
     chosen, ontology = _read(data, target, feature_hierarchy, classes, min_count)
     hierarchy = column_hierarchy(ontology, chosen.feature_names)
     options: dict[str, Any] = {"relevance": relevance, "close": close}
