@@ -56,6 +56,8 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "plot_gallery": "False",
+    "image_scrapers": ("gallery_figures",),
+    "capture_repr": (),
     "download_all_examples": False,
     "show_signature": False,
     "remove_config_comments": True,
