@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.scorecard import COUNTED, ROWS, markdown, summary
+from tests.scorecard import COUNTED, ROWS, Figure, figure, markdown, merged, summary
 
-_FIGURES: dict[str, list[tuple[str, str]]] = defaultdict(list)
+_FIGURES: list[Figure] = []
 _COUNTS: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
 
@@ -40,9 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when == "call":
-        for name, figure in report.user_properties:
+        for name, text in report.user_properties:
             if name in ROWS:
-                _FIGURES[name].append((report.outcome, figure))
+                _FIGURES.append(figure(name, report.nodeid, report.outcome, text))
         for pattern, row, noun in COUNTED:
             if re.search(pattern, report.nodeid):
                 outcome = "expected to fail" if hasattr(report, "wasxfail") else report.outcome
@@ -53,12 +53,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     for (row, noun), outcomes in _COUNTS.items():
         state = "failed" if outcomes["failed"] else "passed"
         rest = ", ".join(f"{n} {outcome}" for outcome, n in sorted(outcomes.items()) if outcome != "passed")
-        _FIGURES[row].append((state, f"{outcomes['passed']} {noun}" + (f" ({rest})" if rest else "")))
+        _FIGURES.append(figure(row, noun, state, f"{outcomes['passed']} {noun}" + (f" ({rest})" if rest else "")))
     if not _FIGURES:
         return
     terminalreporter.section("scorecard")
-    for number, state, measured in summary(_FIGURES):
+    for number, state, measured, _ in summary(_FIGURES):
         if state != "not run":
             terminalreporter.write_line(f"{number:4} {state:6} {measured}")
-    if path := config.getoption("--scorecard"):
-        Path(path).write_text(markdown(_FIGURES), encoding="utf-8")
+    if given := config.getoption("--scorecard"):
+        path = Path(given)
+        path.write_text(markdown(merged(_FIGURES, path.with_suffix(".json"))), encoding="utf-8")

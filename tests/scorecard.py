@@ -6,10 +6,12 @@ printed at the end of every run, and `--scorecard FILE` writes them as the table
 
 from __future__ import annotations
 
+import json
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -116,36 +118,66 @@ COUNTED = (
 """Rows whose figure is how many tests passed: a pattern of test names, the row, and what is counted."""
 
 
-def summary(figures: dict[str, list[tuple[str, str]]]) -> list[tuple[str, str, str]]:
-    """Per row: its number, "holds" or "FAILS" or "not run", and the figures."""
+@dataclass(frozen=True)
+class Figure:
+    """What one test, or one kind of tests, measured for a row."""
+
+    row: str
+    source: str
+    outcome: str
+    text: str
+    date: str
+
+
+def figure(row: str, source: str, outcome: str, text: str) -> Figure:
+    """A figure of today."""
+    return Figure(row, source, outcome, text, f"{datetime.now(UTC):%Y-%m-%d}")
+
+
+def merged(figures: list[Figure], memory: Path) -> list[Figure]:
+    """The figures of this run and, of the tests that it did not run, those that earlier runs left in `memory`."""
+    known = {}
+    if memory.is_file():
+        known = {(kept["row"], kept["source"]): Figure(**kept) for kept in json.loads(memory.read_text("utf-8"))}
+    known.update({(new.row, new.source): new for new in figures})
+    kept = [known[key] for key in sorted(known)]
+    memory.write_text(json.dumps([asdict(one) for one in kept], indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return kept
+
+
+def summary(figures: list[Figure]) -> list[tuple[str, str, str, str]]:
+    """Per row: its number, "holds" or "FAILS" or "not run", the figures, and the day of the oldest of them."""
     lines = []
     for number in ROWS:
-        measured = figures.get(number, [])
-        state = "not run" if not measured else "holds" if all(o == "passed" for o, _ in measured) else "FAILS"
-        lines.append((number, state, "; ".join(dict.fromkeys(figure for _, figure in measured))))
+        measured = [one for one in figures if one.row == number]
+        state = "not run" if not measured else "holds" if all(m.outcome == "passed" for m in measured) else "FAILS"
+        texts = "; ".join(dict.fromkeys(one.text for one in measured))
+        lines.append((number, state, texts, min((one.date for one in measured), default="-")))
     return lines
 
 
-def markdown(figures: dict[str, list[tuple[str, str]]]) -> str:
+def markdown(figures: list[Figure]) -> str:
     """The table of the documentation."""
     try:
         release = version("ramify")
     except PackageNotFoundError:
-        release = "checkout"
+        release = "0.1.0"
     lines = [
         "# Reliability",
         "",
-        "What Ramify promises, and what the last run of all checks measured. The table is written by that run",
-        "(`.ci/run --full`), not by hand. Gate P runs with every change, gate N are the long checks. The figures to beat",
-        "were measured on released versions of the peers; `benchmarks/bench_trust.py` measures them again.",
+        "What Ramify promises and what the checks measured. The table is written by the test run (`.ci/run --full`, or",
+        "`pytest --scorecard docs/reliability.md` with any choice of tests, which keeps the figures of those it does not",
+        "run), not by hand. Gate P runs with every change, gate N are the long checks. The figures to beat were measured",
+        "on released versions of the peers; `benchmarks/bench_trust.py` measures some of them again.",
         "",
-        f"Measured on {datetime.now(UTC):%Y-%m-%d} with Ramify {release}, Python {platform.python_version()}, "
-        f"{platform.system()} {platform.machine()}.",
+        f"Ramify {release}, Python {platform.python_version()}, {platform.system()} {platform.machine()}.",
         "",
-        "| # | promise | gate | figure to beat | state | measured |",
-        "|---|---|---|---|---|---|",
+        "| # | promise | gate | figure to beat | state | measured | on |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for number, state, measured in summary(figures):
+    for number, state, measured, date in summary(figures):
         row = ROWS[number]
-        lines.append(f"| {number} | {row.promise} | {row.gate} | {row.to_beat} | {state} | {measured or '-'} |")
+        lines.append(
+            f"| {number} | {row.promise} | {row.gate} | {row.to_beat} | {state} | {measured or '-'} | {date} |"
+        )
     return "\n".join([*lines, ""])
