@@ -105,10 +105,10 @@ def test_an_interrupted_write_keeps_the_old_report(make_results, tmp_path, monke
     path = tmp_path / "report.html"
     path.write_text("old", encoding="utf-8")
 
-    def fail(self, *args, **kwargs):
+    def fail(descriptor):
         raise OSError("disk full")
 
-    monkeypatch.setattr("pathlib.Path.write_text", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         write_report(make_results(), path)
     assert path.read_bytes() == b"old"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,6 +19,7 @@ from ramify.datasets.files import PathLike
 from ramify.datasets.orders import order_of_ranks
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
+from ramify.writing import whole_file
 
 _SPECIAL = frozenset(" \t\r\n\v\f,{}%'\"\\@")
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
@@ -216,14 +215,8 @@ def _label_xml(data: Dataset) -> str:
 
 def _write(path: Path, pieces: Iterator[bytes]) -> None:
     """Write beside the file and put it in its place when it is complete."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
-    try:
-        with os.fdopen(handle, "wb") as raw, _compressing(raw, path.suffix) as stream:
-            stream.writelines(pieces)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as raw, _compressing(raw, path.suffix) as stream:
+        stream.writelines(pieces)
 
 
 def _compressing(raw: BinaryIO, suffix: str) -> Any:

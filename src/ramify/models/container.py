@@ -17,13 +17,14 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import struct
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ramify.writing import whole_file
 
 MAGIC = b"RAMIFY\x00\x01"
 ALIGNMENT = 64
@@ -39,22 +40,12 @@ class ModelFileError(ValueError):
 def write_container(path: Path, version: str, model: Any, arrays: list[np.ndarray]) -> None:
     """Write a file that is either complete under its name or not there: what was there before stays until then."""
     manifest = _manifest(version, model, arrays)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_HEADER.pack(MAGIC, len(manifest), hashlib.sha256(manifest).digest()))
-            file.write(manifest)
-            for array in arrays:
-                file.write(bytes(-file.tell() % ALIGNMENT))
-                file.write(memoryview(array).cast("B") if array.size else b"")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+    with whole_file(path) as file:
+        file.write(_HEADER.pack(MAGIC, len(manifest), hashlib.sha256(manifest).digest()))
+        file.write(manifest)
+        for array in arrays:
+            file.write(bytes(-file.tell() % ALIGNMENT))
+            file.write(memoryview(array).cast("B") if array.size else b"")
 
 
 def read_container(path: Path) -> tuple[Any, list[np.ndarray]]:
@@ -170,14 +161,3 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) < len(pairs):
         raise ValueError("a key occurs twice")
     return content
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a power failure, where the system allows it."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -18,6 +16,7 @@ from scipy.stats import rankdata
 
 from ramify.hierarchy import Hierarchy
 from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.writing import whole_file
 
 _FORMAT = "ramify feature ranking 1"
 _CSV_COLUMNS = ["index", "feature", "rank", "score"]
@@ -34,14 +33,11 @@ def write_ranking(ranking: FeatureRanking, path: str | PathLike[str]) -> None:
     }
     target = Path(path)
     write = writers[_suffix(target)]
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            write(ranking, file)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(target) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8", newline="")
+        write(ranking, text)
+        text.flush()
+        text.detach()
 
 
 def read_ranking(path: str | PathLike[str], *, column: str | None = None) -> FeatureRanking:

@@ -11,6 +11,7 @@ from ramify.report.figures import report_figures
 from ramify.report.markdown import markdown_text
 from ramify.report.page import html_page
 from ramify.report.results import Results
+from ramify.writing import whole_file
 
 
 def write_report(results: Results, path: str | os.PathLike[str]) -> Path:
@@ -50,10 +51,6 @@ def write_report(results: Results, path: str | os.PathLike[str]) -> Path:
     else:
         text = html_page(content, report_figures(content, results))
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text, encoding="utf-8", errors="replace")
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(target) as file:
+        file.write(text.encode("utf-8", errors="replace"))
     return target
