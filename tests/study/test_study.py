@@ -231,6 +231,12 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
         toy_study.study(folder=tmp_path).run()
 
 
+def test_a_run_killed_before_its_table_was_made_counts_as_not_begun(tmp_path):
+    (tmp_path / "results.sqlite").touch()
+    assert toy_study.study(folder=tmp_path).status()["waiting"].sum() == 100
+    assert len(toy_study.study(folder=tmp_path).run().results()) == 100
+
+
 def test_interrupting_gives_the_claims_back(tmp_path, undisturbed):
     study = toy_study.study(folder=tmp_path)
 

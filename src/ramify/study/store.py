@@ -107,6 +107,8 @@ class Store:
             return []
         try:
             with closing(self._connect()) as connection:
+                if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'cells'").fetchone():
+                    return []  # killed, or looked at, between making the file and making the table
                 return list(connection.execute(statement, tuple(values)))
         except sqlite3.Error as error:
             raise self._explained(error) from None
