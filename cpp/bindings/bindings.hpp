@@ -9,7 +9,6 @@ using namespace nanobind::literals;
 
 void bind_arff(nb::module_& m);
 void bind_delimited(nb::module_& m);
-void bind_random(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_forests(nb::module_& m);
 void bind_importances(nb::module_& m);

@@ -7,7 +7,6 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   bind_arff(m);
   bind_delimited(m);
-  bind_random(m);
   bind_tables(m);
   bind_forests(m);
   bind_importances(m);

@@ -22,8 +22,6 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-def random_bits(seed: int, stream: int) -> int: ...
-
 # Columns of delimited text: numbers where every cell is one, spans of text elsewhere.
 def delimited_columns(
     text: np.ndarray,
