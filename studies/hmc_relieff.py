@@ -19,11 +19,11 @@ from ramify.ranking import relief_path
 from ramify.study import Study, available, data_folder
 
 FILES = {
-    "Diatoms": ["hmc/others/Diatoms_train.arff"],
-    "ImCLEF07A": ["hmc/others/ImCLEF07A_Train.arff"],
     # In place of the paper's Yeast-GO, SCOP-GO and SCOP-FUN, which are not at hand.
     "pheno_GO": ["hmc/go/pheno_GO.train.arff"],
     "eisen_GO": ["hmc/go/eisen_GO.train.arff"],
+    "Diatoms": ["hmc/others/Diatoms_train.arff"],
+    "ImCLEF07A": ["hmc/others/ImCLEF07A_Train.arff"],
 }
 CONTROLLED = {
     "balanced": {"depth": 3, "width": 2},
@@ -41,8 +41,8 @@ NEIGHBOURS = (5, 10, 25, 50)
 def study(data: str | Path | None = None, folder: str | Path = "results/hmc_relieff", quick: bool = False) -> Study:
     found, missing = available(data_folder(data), FILES)
     datasets = {
-        **{name: partial(load, str(files[0])) for name, files in found.items()},
         **{name: partial(controlled, name) for name in CONTROLLED},
+        **{name: partial(load, str(files[0])) for name, files in found.items()},
     }
     grid = {"shares": (0.05, 0.25), "neighbours": (5, 25)} if quick else {"shares": SHARES, "neighbours": NEIGHBOURS}
     common = {"n_trees": 10 if quick else 100, "n_sizes": 5 if quick else 8}
@@ -72,20 +72,30 @@ def sizes_of(n_features: int, n_sizes: int) -> list[int]:
     return np.unique(np.geomspace(1, n_features, n_sizes).round().astype(int)).tolist()
 
 
-def curve(order: np.ndarray, train: Dataset, test: Dataset, seed: int, n_trees: int, n_sizes: int) -> list[float]:
-    """AUPRC of forests over the first features of an order."""
-    values = []
-    for size in sizes_of(train.n_features, n_sizes):
-        chosen = order[:size]
+def curves(
+    orders: list[np.ndarray], train: Dataset, test: Dataset, seed: int, n_trees: int, n_sizes: int
+) -> list[list[float]]:
+    """AUPRC of forests over the first features of each order; a set of features that several share is learnt once."""
+    known: dict[tuple[int, ...], float] = {}
+
+    def quality(chosen: np.ndarray) -> float:
         forest = ForestClassifier(
             n_trees,
             hierarchy=train.hierarchy,
-            max_features=-(-size // 10),
+            max_features=-(-len(chosen) // 10),
             categorical_features=train.categorical_features[chosen],
             random_state=seed,
         ).fit(train.X[:, chosen], train.y)
-        values.append(float(auprc(test.y, forest.predict_proba(test.X[:, chosen]))))
-    return values
+        return float(auprc(test.y, forest.predict_proba(test.X[:, chosen])))
+
+    def once(chosen: np.ndarray) -> float:
+        key = tuple(chosen.tolist())
+        if key not in known:
+            known[key] = quality(chosen)
+        return known[key]
+
+    sizes = sizes_of(train.n_features, n_sizes)
+    return [[once(np.sort(order[:size])) for size in sizes] for order in orders]
 
 
 def named(values: list[float], n_features: int, n_sizes: int, prefix: str) -> dict[str, float]:
@@ -120,8 +130,9 @@ def by_relief(
         random_state=seed,
     )
     measures: dict[str, float] = {}
-    for (share, k), ranking in zip([(m, k) for m in shares for k in neighbours], path, strict=True):
-        values = curve(ranking.order, train, test, seed, n_trees, n_sizes)
+    found = curves([ranking.order for ranking in path], train, test, seed, n_trees, n_sizes)
+    settings = [(share, k) for share in shares for k in neighbours]
+    for (share, k), ranking, values in zip(settings, path, found, strict=True):
         measures |= named(values, train.n_features, n_sizes, f"m {share:g} K {k}")
         if train.truth is not None:
             drives = np.asarray(train.truth).any(axis=1)
@@ -134,9 +145,10 @@ def by_chance(
 ) -> dict[str, float]:
     """The mean curve of random rankings, and the 97.5 % quantile of their areas."""
     random = np.random.RandomState(seed)
-    curves = [curve(random.permutation(train.n_features), train, test, seed, n_trees, n_sizes) for _ in range(n_random)]
-    areas = [named(values, train.n_features, n_sizes, "random")["random area"] for values in curves]
-    mean = named(np.mean(curves, axis=0).tolist(), train.n_features, n_sizes, "random")
+    orders = [random.permutation(train.n_features) for _ in range(n_random)]
+    found = curves(orders, train, test, seed, n_trees, n_sizes)
+    areas = [named(values, train.n_features, n_sizes, "random")["random area"] for values in found]
+    mean = named(np.mean(found, axis=0).tolist(), train.n_features, n_sizes, "random")
     return {**mean, "random high": float(np.quantile(areas, 0.975))}
 
 

@@ -59,3 +59,16 @@ def test_latex_without_a_measure_says_what_to_do(folder):
     result = call(folder, "export", "--format", "latex")
     assert result.exit_code == 2
     assert "--measure" in result.stderr
+
+
+def test_no_processes_are_refused_by_name(folder):
+    result = call(folder, "run", "--jobs", "0")
+    assert result.exit_code == 2
+    assert "Invalid value for '--jobs': 0 processes do no work. Name a number, or -1 for all." in result.stderr
+
+
+def test_verbose_names_every_finished_cell(tmp_path):
+    lines = call(tmp_path, "run", "--jobs", "1", "--verbose").stderr.splitlines()
+    cells = [line for line in lines if "done in" in line]
+    assert len(cells) == 100
+    assert "set0 / power1 / split 0: done in 0.0 s" in cells[0]

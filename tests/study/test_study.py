@@ -1,6 +1,6 @@
+import multiprocessing
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -26,11 +26,13 @@ HERE = Path(__file__).parent
 RUN = "from tests.study import toy_study; import sys; toy_study.study(folder=sys.argv[1]).run()"
 
 
-def start(folder, **environment) -> subprocess.Popen:
-    root = str(HERE.parents[1])
-    path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
-    env = {**os.environ, **environment, "PYTHONPATH": path}
-    return subprocess.Popen([sys.executable, "-c", RUN, str(folder)], env=env, cwd=root)
+def environment(**more) -> dict[str, str]:
+    path = os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, **more}
+
+
+def start(folder, **more) -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", RUN, str(folder)], env=environment(**more), cwd=HERE.parents[1])
 
 
 def numbers(study: Study) -> pd.DataFrame:
@@ -54,49 +56,82 @@ def test_processes_change_no_bit(tmp_path, undisturbed, n_jobs):
     pd.testing.assert_frame_equal(numbers(study), undisturbed, check_exact=True)
 
 
-def kill_and_resume(folder, n_kills, seed):
-    """Kill the run again and again, each time a few cells further, in the middle of whatever it is doing."""
+def kill_and_resume(folder, n_kills, seed, begin, whole):
+    """Kill the run again and again, each time a few cells further, in the middle of whatever it is doing.
+
+    A run that gets to its end before it is killed must have given the whole table; then the study starts anew.
+    """
     rng = np.random.default_rng(seed)
     store = Store(folder)
     kills = 0
     while kills < n_kills:
-        process = start(folder, TOY_SLEEP="0.01")
+        process = begin(folder)
         until = len(store.statuses()) + rng.integers(0, 6)
         while process.poll() is None and len(store.statuses()) < until:
             time.sleep(0.002)
         time.sleep(float(rng.uniform(0, 0.03)))
-        if process.poll() is not None:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+            kills += 1
+        else:
+            assert process.poll() == 0
+            check_whole(folder, whole)
             shutil.rmtree(folder)
-            continue
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        kills += 1
     assert len(store.statuses()) > 0
-    return toy_study.study(folder=folder).run()
+    check_whole(folder, whole, run=True)
+
+
+def check_whole(folder, whole, run=False):
+    """Every cell once, done, and to the bit what an undisturbed run gives."""
+    study = toy_study.study(folder=folder, quick=len(whole) == 100)
+    if run:
+        study.run()
+    pd.testing.assert_frame_equal(numbers(study), whole, check_exact=True)
+    assert set(study.results()["status"]) == {"done"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX")
 def test_ten_kills_lose_double_and_change_nothing(tmp_path, undisturbed, scorecard):
-    study = kill_and_resume(tmp_path / "killed", 10, seed=1)
-    pd.testing.assert_frame_equal(numbers(study), undisturbed, check_exact=True)
-    assert set(study.results()["status"]) == {"done"}
+    kill_and_resume(tmp_path / "killed", 10, 1, partial(start, TOY_SLEEP="0.01"), undisturbed)
     scorecard("R20", "10 kills: 0 lost, 0 doubled, 0 stale, bit-identical")
 
 
+class Forked:
+    """A run in a process of its own, forked from one that has imported everything: no second is spent on imports."""
+
+    context = multiprocessing.get_context(None if sys.platform == "win32" else "forkserver")
+
+    def __init__(self, folder):
+        self.process = self.context.Process(target=toy_study.run, args=(str(folder), 0.01))
+        self.process.start()
+
+    def poll(self):
+        return self.process.exitcode
+
+    def kill(self):
+        self.process.kill()
+
+    def wait(self):
+        self.process.join()
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(3000)
+@pytest.mark.timeout(1800)
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX")
-def test_five_hundred_kills_lose_double_and_change_nothing(tmp_path, undisturbed, scorecard):
-    study = kill_and_resume(tmp_path / "killed", 500, seed=2)
-    pd.testing.assert_frame_equal(numbers(study), undisturbed, check_exact=True)
-    scorecard("R20", "500 kills: 0 lost, 0 doubled, 0 stale, bit-identical")
+def test_five_hundred_kills_lose_double_and_change_nothing(tmp_path, monkeypatch, scorecard):
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+    Forked.context.set_forkserver_preload(["tests.study.toy_study"])
+    whole = numbers(toy_study.study(folder=tmp_path / "whole", quick=False).run())
+    assert len(whole) == 200
+    kill_and_resume(tmp_path / "killed", 500, 2, Forked, whole)
+    scorecard("R20", "200 experiments, 500 kills: 0 lost, 0 doubled, 0 stale, bit-identical")
 
 
 def test_runs_on_one_folder_share_the_work_and_run_nothing_twice(tmp_path, undisturbed, scorecard):
     log = tmp_path / "log"
     folder = tmp_path / "shared"
-    environment = {"TOY_SLEEP": "0.01", "TOY_LOG": str(log)}
-    processes = [start(folder, **environment) for _ in range(8)]
+    processes = [start(folder, TOY_SLEEP="0.01", TOY_LOG=str(log)) for _ in range(8)]
     assert [process.wait() for process in processes] == [0] * 8
     lines = log.read_text().splitlines()
     assert len(lines) == len(set(lines)) == len(undisturbed)
@@ -225,6 +260,65 @@ def test_a_full_disk_is_a_clean_error_and_nothing_is_lost(tmp_path, undisturbed,
     scorecard("R21", f"full after {n_written} cells: clean error, 0 lost, resumed")
 
 
+SMALL_DISK = """
+mount -t tmpfs -o size=48k none "$1" || exit 77
+"$2" -c "$3" "$1/study" && exit 1
+"$2" -c "$3" "$1/study" && exit 2
+mount -o remount,ro,size=8m "$1" || exit 77
+"$2" -c "$3" "$1/study" && exit 3
+mount -o remount,rw,size=8m "$1" || exit 77
+cp -r "$1/study" "$4/before"
+"$2" -c "$3" "$1/study" || exit 4
+cp -r "$1/study" "$4/after"
+"""
+"""A disk of 48 KiB runs full, twice; then it is read-only; then there is room."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a small disk of one's own is mounted with Linux's namespaces")
+def test_a_disk_that_is_full_and_then_read_only_loses_nothing(tmp_path, undisturbed, scorecard):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    unshare = ["unshare", "--user", "--map-root-user", "--mount"]
+    if shutil.which("unshare") is None or subprocess.run([*unshare, "true"], capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs user namespaces, which this system does not allow")
+    command = [*unshare, "sh", "-c", SMALL_DISK, "sh", str(disk), sys.executable, RUN, str(tmp_path)]
+    done = subprocess.run(command, env=environment(), cwd=HERE.parents[1], capture_output=True, text=True)
+    if done.returncode == 77:
+        pytest.skip(f"this system does not let a user mount a small disk: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    errors = [line for line in done.stderr.splitlines() if "Error" in line]
+    assert len(errors) == 3
+    assert all(line.startswith("ramify.study.store.StudyError: ") and "goes on where it was" in line for line in errors)
+    assert "disk is full" in errors[0]
+    assert "ead-only" in errors[2]
+    n_written = len(toy_study.study(folder=tmp_path / "before").results())
+    assert 0 < n_written < len(undisturbed)
+    check_whole(tmp_path / "after", undisturbed)
+    scorecard("R21", f"a disk full after {n_written} cells, then read-only: clean errors, 0 lost, resumed")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits on the size of files are POSIX")
+def test_a_file_that_may_not_grow_is_a_clean_error_and_nothing_is_lost(tmp_path, undisturbed):
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40960, 40960)); {RUN}"
+    command = [sys.executable, "-c", limited, str(tmp_path)]
+    done = subprocess.run(command, env=environment(), cwd=HERE.parents[1], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "StudyError" in done.stderr
+    assert "goes on where it was" in done.stderr
+    assert 0 < len(toy_study.study(folder=tmp_path).results()) < len(undisturbed)
+    check_whole(tmp_path, undisturbed, run=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="permissions do not stop an administrator")
+def test_a_folder_without_the_right_to_write_is_a_clean_error(tmp_path, undisturbed):
+    folder = tmp_path / "study"
+    folder.mkdir(mode=0o555)
+    with pytest.raises(StudyError, match="goes on where it was"):
+        toy_study.study(folder=folder).run()
+    folder.chmod(0o755)
+    check_whole(folder, undisturbed, run=True)
+
+
 def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "results.sqlite").write_bytes(b"this is not a database, and long enough to be read as one" * 40)
     with pytest.raises(StudyError, match="cannot be used"):
@@ -255,6 +349,8 @@ def test_interrupting_gives_the_claims_back(tmp_path, undisturbed):
         (lambda: Study({}, {}, ["nonsense"]), "no measure 'nonsense'"),
         (lambda: Study({}, {}, random_state=-1), "'random_state' parameter of Study must be an int >= 0"),
         (lambda: Study({}, {"a": lucky}, folder="nowhere").table("x"), "no finished cell yet"),
+        (lambda: Study({}, {}).run(n_jobs=0), "'n_jobs' parameter of Study.run must be an int other than 0.*Got 0"),
+        (lambda: Study({}, {}).run(n_jobs="two"), "'n_jobs' parameter of Study.run must be an int. Got 'two'"),
         (lambda: load_study_file("nonsense"), "no study file"),
         (lambda: data_folder("nowhere"), "no folder nowhere"),
     ],

@@ -36,5 +36,10 @@ def study(data=None, folder="study", quick=True) -> Study:
     )
 
 
+def run(folder: str, sleep: float) -> None:
+    os.environ["TOY_SLEEP"] = str(sleep)
+    study(folder=folder, quick=False).run()
+
+
 def findings(study: Study) -> str:
     return f"{len(study.results())} cells"

@@ -56,15 +56,23 @@ def running_options(command: Command) -> Command:
 
 
 def jobs_option(command: Command) -> Command:
-    """--jobs."""
-    text = "Threads; -1 takes all."
-    return _with(command, click.option("--jobs", default=-1, show_default=True, type=int, callback=_jobs, help=text))
+    """--jobs, of threads."""
+    return _jobs("threads")(command)
 
 
-def _jobs(ctx: click.Context, param: click.Parameter, value: int) -> int:
-    if value == 0:
-        raise click.BadParameter("0 threads do no work. Name a number, or -1 for all.", ctx, param)
-    return value
+def processes_option(command: Command) -> Command:
+    """--jobs, of processes."""
+    return _jobs("processes")(command)
+
+
+def _jobs(workers: str) -> Callable[[Command], Command]:
+    def check(ctx: click.Context, param: click.Parameter, value: int) -> int:
+        if value == 0:
+            raise click.BadParameter(f"0 {workers} do no work. Name a number, or -1 for all.", ctx, param)
+        return value
+
+    text = f"{workers.capitalize()}; -1 takes all."
+    return click.option("--jobs", default=-1, show_default=True, type=int, callback=check, help=text)
 
 
 def report_option(command: Command) -> Command:
@@ -75,11 +83,17 @@ def report_option(command: Command) -> Command:
 
 def output_options(command: Command) -> Command:
     """--json, --quiet, --verbose and --debug; the last is for `ramify.cli.main` alone."""
+    return printing_options(
+        click.option("-v", "--verbose", is_flag=True, help="Show progress.")(command),
+    )
+
+
+def printing_options(command: Command) -> Command:
+    """--json, --quiet and --debug, for commands that only show what is there already."""
     return _with(
         command,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for scripts."),
         click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
-        click.option("-v", "--verbose", is_flag=True, help="Show progress."),
         click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
     )
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, output_options, report_option
+from ramify.cli.options import OutputFile, output_options, printing_options, processes_option, report_option
 from ramify.cli.terminal import console, json_text, plain, progress
 from ramify.cli.terminal import table as text_table
 
@@ -49,7 +51,7 @@ def study() -> None:
 
 @study.command()
 @_definition
-@click.option("--jobs", default=-1, show_default=True, type=int, help="Processes; -1 takes all cores.")
+@processes_option
 @click.option("--dask", metavar="tcp://HOST:PORT", help="Run the cells on this Dask cluster.")
 @click.option("--retry", is_flag=True, help="Run cells that failed before again.")
 @report_option
@@ -65,13 +67,13 @@ def run(
     report: str | None,
     as_json: bool,
     quiet: bool,
-    verbose: bool,  # noqa: ARG001
+    verbose: bool,
 ) -> None:
     """Run what is not finished, then print what was found beside what the paper printed."""
     module, chosen = _load(name, data, folder, quick)
     for lost in chosen.missing:
         click.echo(f"Not found, left out: {plain(lost)}", err=True)
-    with progress(quiet=quiet) as bar:
+    with _finished_cells_shown(verbose and not quiet), progress(quiet=quiet) as bar:
         task = bar.add_task("cells", total=None)
         chosen.run(
             n_jobs=jobs,
@@ -94,7 +96,7 @@ def run(
 
 @study.command()
 @_definition
-@output_options
+@printing_options
 def status(
     name: str,
     data: Path | None,
@@ -102,7 +104,6 @@ def status(
     quick: bool,
     as_json: bool,
     quiet: bool,
-    verbose: bool,
 ) -> None:
     """Count the cells that are done, failed and waiting, and show what failed."""
     _, chosen = _load(name, data, folder, quick)
@@ -111,7 +112,7 @@ def status(
         click.echo(json_text(counts.reset_index().to_dict(orient="records")))
         return
     rows = [(*index, *map(int, values)) for index, values in zip(counts.index, counts.to_numpy(), strict=True)]
-    if verbose or not quiet:
+    if not quiet:
         console().print(text_table("", ["data set", "method", "done", "failed", "waiting"], rows))
     for _, failure in chosen.errors().iterrows():
         last = failure["error"].strip().splitlines()[-1]
@@ -122,7 +123,7 @@ def status(
 @study.command()
 @_definition
 @click.option("--measure", required=True, help="Which measure.")
-@output_options
+@printing_options
 def table(
     name: str,
     data: Path | None,
@@ -131,7 +132,6 @@ def table(
     measure: str,
     as_json: bool,
     quiet: bool,
-    verbose: bool,  # noqa: ARG001
 ) -> None:
     """Mean of a measure per data set and method."""
     _, chosen = _load(name, data, folder, quick)
@@ -148,7 +148,7 @@ def table(
 @click.option("--measure", required=True, help="Which measure.")
 @click.option("--loss", is_flag=True, help="Smaller values are better.")
 @report_option
-@output_options
+@printing_options
 def compare(
     name: str,
     data: Path | None,
@@ -159,7 +159,6 @@ def compare(
     report: str | None,
     as_json: bool,
     quiet: bool,
-    verbose: bool,  # noqa: ARG001
 ) -> None:
     """Average ranks, Friedman and Nemenyi, in a sentence a paper could print."""
     _, chosen = _load(name, data, folder, quick)
@@ -199,6 +198,24 @@ def export(
         click.echo(text, nl=False)
     else:
         Path(output).write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _finished_cells_shown(wanted: bool) -> Iterator[None]:
+    """A line on standard error for every cell that is finished meanwhile."""
+    if not wanted:
+        yield
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    logger = logging.getLogger("ramify.study")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
 
 
 def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tuple[ModuleType, Study]:

@@ -11,6 +11,8 @@ import sys
 import threading
 from pathlib import Path
 
+from ramify.study.store import unusable
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -26,7 +28,10 @@ class Claims:
 
     def __init__(self, folder: Path) -> None:
         self._path = str((folder / FILE_NAME).resolve())
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise unusable(self._path, error.strerror) from None
 
     def take(self, key: str) -> bool:
         """Claim a cell; False where another run, or another thread of this one, holds it."""

@@ -35,6 +35,14 @@ class StudyError(OSError):
     """A study's folder cannot be used; what was finished before is safe, and the study can be resumed."""
 
 
+def unusable(path: str | Path, reason: object) -> StudyError:
+    """What is said when a file of a study cannot be read or written."""
+    return StudyError(
+        f"{path} cannot be used ({reason}). What was finished before is safe: make room or make the folder "
+        "writable, then run the study again and it goes on where it was."
+    )
+
+
 class Store:
     """Finished cells of a study, safe against kills, full disks and other writers.
 
@@ -100,7 +108,7 @@ class Store:
             with closing(self._connect()) as connection:
                 connection.execute(statement, tuple(values))
         except sqlite3.Error as error:
-            raise self._explained(error) from None
+            raise unusable(self.path, error) from None
 
     def _rows(self, statement: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         if not self.path.exists():
@@ -111,10 +119,4 @@ class Store:
                     return []  # killed, or looked at, between making the file and making the table
                 return list(connection.execute(statement, tuple(values)))
         except sqlite3.Error as error:
-            raise self._explained(error) from None
-
-    def _explained(self, error: sqlite3.Error) -> StudyError:
-        return StudyError(
-            f"{self.path} cannot be used ({error}). What was finished before is safe: make room or make the folder "
-            "writable, then run the study again and it goes on where it was."
-        )
+            raise unusable(self.path, error) from None

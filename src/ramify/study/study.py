@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,13 +13,14 @@ import pandas as pd
 from ramify import metrics
 from ramify.compare import Comparison, compare
 from ramify.datasets import Dataset
-from ramify.parameters import check_integer
+from ramify.parameters import check_integer, check_jobs
 from ramify.study.backends import dask_client, run_dask, run_local
 from ramify.study.cells import Cell, Outcome, describe, make_cell, n_splits, run_cell
 from ramify.study.claims import Claims
 from ramify.study.store import COLUMNS, Store
 
 Progress = Callable[[int, int], None]
+logger = logging.getLogger("ramify.study")
 
 
 class Study:
@@ -109,7 +111,12 @@ class Study:
             Run cells that failed before again.
         progress : function of (n_done, n_cells), optional
             Called after every cell.
+
+        Notes
+        -----
+        The logger "ramify.study" says at level INFO what every finished cell was and how long it took.
         """
+        check_jobs("Study.run", n_jobs)
         cells = self.cells()
         self._store.prepare()
         if retry:
@@ -183,6 +190,7 @@ class Study:
                 n_before = len(waiting)
                 for outcome in backend(self._claimed(waiting, claims, taken)):
                     self._store.write(outcome)
+                    _log(outcome)
                     claims.release(outcome.key)
                     taken.discard(outcome.key)
                     n_before -= 1
@@ -221,6 +229,11 @@ class Study:
     def __repr__(self) -> str:
         n_cells = len(self.datasets) * len(self.methods) * n_splits(self.splits)
         return f"Study({len(self.datasets)} data sets, {len(self.methods)} methods, {n_cells} cells, {self.folder})"
+
+
+def _log(outcome: Outcome) -> None:
+    place = "{dataset} / {method} / split {split}".format_map(outcome.record)
+    logger.info("%s: %s in %.1f s", place, outcome.record["status"], outcome.record["seconds"])
 
 
 _COORDINATES = frozenset(COLUMNS) - {"measures"}
