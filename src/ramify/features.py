@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +34,9 @@ class Features:
         return bool(sparse.issparse(self.values))
 
 
-def learn_features(estimator: Any, X: Any, categorical_features: Any = "from_dtype") -> Features:
+def learn_features(
+    estimator: Any, X: Any, categorical_features: Any = "from_dtype", *, max_categories: int | None = None
+) -> Features:
     """Check X at fit, learn the values of nominal features, and encode.
 
     Sets `n_features_in_`, `feature_names_in_` (where X has names) and `categories_` (per feature, the array of its
@@ -46,6 +50,8 @@ def learn_features(estimator: Any, X: Any, categorical_features: Any = "from_dty
         Features; NaN (None in nominal columns) is missing, infinity is refused.
     categorical_features : "from_dtype", None, or mask, indices or names
         Which features are nominal. "from_dtype": columns of a frame with a category, string, object or enum dtype.
+    max_categories : int, optional
+        A nominal feature with more values is refused.
     """
     _refuse_other_shapes(estimator, X)
     validate_data(estimator, X, skip_check_array=True)
@@ -57,6 +63,7 @@ def learn_features(estimator: Any, X: Any, categorical_features: Any = "from_dty
     estimator.categories_ = [
         _values_of(columns[j], _name(estimator, j)) if mask[j] else None for j in range(estimator.n_features_in_)
     ]
+    _refuse_many_categories(estimator, max_categories)
     return _encoded(estimator, X, columns)
 
 
@@ -69,8 +76,8 @@ def apply_features(estimator: Any, X: Any) -> Features:
     return _encoded(estimator, X, _columns(X))
 
 
-def finite_features(estimator: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
-    """Check X for an estimator that takes numbers only; a missing or infinite value is refused by its column.
+def finite_features(estimator: Any, X: Any, *, reset: bool = True, allow_missing: bool = False, **options: Any) -> Any:
+    """Check X for an estimator that takes numbers only; text, a date, a missing or infinite value is refused by column.
 
     Parameters
     ----------
@@ -80,12 +87,19 @@ def finite_features(estimator: Any, X: Any, *, reset: bool = True, **options: An
         Features.
     reset : bool, default=True
         Whether this is a fit.
+    allow_missing : bool, default=False
+        Let NaN pass.
     **options
         Further parameters of scikit-learn's `validate_data`.
     """
     _refuse_dates(estimator, X)
-    checked = validate_data(estimator, X, reset=reset, ensure_all_finite=False, **options)
-    refuse_missing(estimator, checked)
+    with _naming_text(estimator, X):
+        checked = validate_data(estimator, X, reset=reset, ensure_all_finite=False, **options)
+        kind = checked.dtype
+        if kind.kind == "O" or not kind.isnative or (kind.kind == "f" and kind.itemsize not in (4, 8)):
+            checked = checked.astype(np.float64)  # objects: a frame of categories without a value
+    if not allow_missing:
+        refuse_missing(estimator, checked)
     if checked.dtype.kind == "f":
         _refuse_infinity(estimator, sparse.csc_array(checked) if sparse.issparse(checked) else checked)
     return checked
@@ -95,8 +109,9 @@ def refuse_missing(estimator: Any, values: Any) -> None:
     """Refuse NaN by its column, for an estimator that does not take missing values."""
     stored = sparse.csc_array(values) if sparse.issparse(values) else values
     cells = stored.data if sparse.issparse(stored) else stored
-    if cells.dtype.kind != "f" or not np.isnan(np.sum(cells, dtype=np.float64)) or not np.isnan(cells).any():
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if cells.dtype.kind != "f" or np.isfinite(np.sum(cells, dtype=np.float64)) or not np.isnan(cells).any():
+            return
     if sparse.issparse(stored):
         column = int(np.searchsorted(stored.indptr, np.flatnonzero(np.isnan(cells))[0], side="right")) - 1
     else:
@@ -107,16 +122,26 @@ def refuse_missing(estimator: Any, values: Any) -> None:
     )
 
 
-def refuse_overflow(estimator: Any, values: Any) -> None:
-    """Refuse numbers whose squares are no longer finite by their column, for an estimator that measures distances."""
+def refuse_extremes(estimator: Any, values: Any) -> None:
+    """Refuse numbers whose squares overflow, or all vanish, by column, for an estimator that measures distances."""
     largest = abs(values).max(axis=0)
-    sizes = np.asarray(largest.todense() if sparse.issparse(largest) else largest, dtype=np.float64).ravel()
-    if sizes.size and sizes.max() > 1e150:
-        column = int(sizes.argmax())
-        raise ValueError(
-            f"Feature {_name(estimator, column)} (column {column}) holds {sizes[column]:.3g}; distances between such "
-            "numbers overflow. Scale the features, as sklearn.preprocessing does."
-        )
+    sizes = np.nan_to_num(np.asarray(largest.todense() if sparse.issparse(largest) else largest, dtype=np.float64))
+    sizes = sizes.ravel()
+    if not sizes.size or 1e-150 < sizes.max() < 1e150 or sizes.max() == 0:
+        return
+    column = int(sizes.argmax())
+    raise ValueError(
+        f"The largest number of feature {_name(estimator, column)} (column {column}) has the size "
+        f"{sizes[column]:.3g}; the squares and distances of such numbers cannot be told from "
+        f"{'infinity' if sizes[column] > 1 else 'zero'}. Scale the features, as sklearn.preprocessing does."
+    )
+
+
+def stored_like(reference: Any, values: Any) -> Any:
+    """`values` sparse by rows or dense, as `reference` is."""
+    if sparse.issparse(reference):
+        return sparse.csr_array(values)
+    return values.toarray() if sparse.issparse(values) else values
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:
@@ -129,15 +154,16 @@ def feature_names(estimator: Any) -> tuple[str, ...]:
 
 def _numeric(estimator: Any, X: Any) -> Features:
     _refuse_dates(estimator, X)
-    values = check_array(
-        X,
-        accept_sparse=("csc", "csr"),
-        accept_large_sparse=True,
-        dtype=(np.float64, np.float32),
-        ensure_all_finite=False,
-        estimator=estimator,
-        input_name="X",
-    )
+    with _naming_text(estimator, X):
+        values = check_array(
+            X,
+            accept_sparse=("csc", "csr"),
+            accept_large_sparse=True,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            estimator=estimator,
+            input_name="X",
+        )
     if sparse.issparse(values):
         values = _canonical(sparse.csc_array(values))
     _refuse_infinity(estimator, values)
@@ -299,8 +325,45 @@ def _refuse_dates(estimator: Any, X: Any) -> None:
     for column, dtype in enumerate(dtypes):
         if str(dtype).lower().startswith(("datetime", "timedelta", "<m8", ">m8", "duration", "date")):
             raise ValueError(
-                f"Feature {_name(estimator, column)} holds dates or durations (dtype {dtype}); "
+                f"Feature {_name(estimator, column)} (column {column}) holds dates or durations (dtype {dtype}); "
                 "give it as a number, such as days since a date."
+            )
+
+
+@contextmanager
+def _naming_text(estimator: Any, X: Any) -> Iterator[None]:
+    """Where numbers were expected and text was found, say in which column."""
+    try:
+        yield
+    except ValueError:
+        if sparse.issparse(X) or np.ndim(X) != 2:
+            raise
+        for column, cells in enumerate(_columns(X)):
+            for cell in cells.tolist() if cells.dtype == object else ():
+                if isinstance(cell, (str, bytes)) and not _is_number(cell):
+                    shown = repr(cell if len(cell) <= 30 else cell[:30])
+                    raise ValueError(
+                        f"Feature {_name(estimator, column)} (column {column}) holds {shown}, but must be numeric: "
+                        f"{type(estimator).__name__} could not convert string to float. Encode nominal features, or "
+                        "use an estimator that takes them in a frame of category dtype."
+                    ) from None
+        raise
+
+
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_many_categories(estimator: Any, max_categories: int | None) -> None:
+    for column, values in enumerate(estimator.categories_):
+        if max_categories is not None and values is not None and len(values) > max_categories:
+            raise ValueError(
+                f"Nominal feature {_name(estimator, column)} (column {column}) has {len(values)} categories, at most "
+                f"{max_categories} are possible; merge rare ones or pass it as numeric."
             )
 
 

@@ -16,6 +16,7 @@ from ramify.chains import (
     PairwiseLabels,
     RAkEL,
 )
+from ramify.ensemble import ForestClassifier
 
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
 ALL = [
@@ -151,3 +152,16 @@ def test_classes_of_a_categorical_series():
     y = pd.Series(["a", "b", "c"] * 4, dtype="category")
     predicted = ClassifierChain(DecisionTreeClassifier(), random_state=0).fit(X, y).predict(X)
     assert predicted.tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("classifier", [BinaryRelevance, LabelPowerset, PairwiseLabels, RAkEL])
+def test_forests_of_every_method_split_nominal_features_by_their_values(classifier):
+    # One cut tells odd from even values only if the values are a set and not a scale.
+    value = np.repeat(np.arange(6), 10)
+    frame = pd.DataFrame({"kind": pd.Categorical([f"v{number}" for number in value])})
+    labels = np.column_stack([value % 2, 1 - value % 2])
+    forest = ForestClassifier(5, max_depth=1, random_state=0)
+    predicted = classifier(forest, random_state=0).fit(frame, labels).predict(frame)
+    np.testing.assert_array_equal(predicted, labels)
+    named = ForestClassifier(5, max_depth=1, categorical_features=["kind"], random_state=0)
+    np.testing.assert_array_equal(classifier(named, random_state=0).fit(frame, labels).predict(frame), labels)

@@ -17,6 +17,7 @@ from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_
 from ramify.chains.links import default_estimator, derived_seed, require, rows_of
 from ramify.chains.threshold import cardinality_threshold, density_thresholds
 from ramify.ensemble import ForestClassifier
+from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import Features, apply_features, learn_features
 from ramify.parameters import check_integer, check_option, check_real
 
@@ -52,7 +53,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        features = learn_features(self, X, self._categorical_features())
+        features = learn_features(self, X, self._categorical_features(), max_categories=self._max_categories())
         target = read_label_sets(y, features.values.shape[0])
         seed = int(check_random_state(getattr(self, "random_state", 0)).randint(np.iinfo(np.int32).max))
         self._learn(features, target, target.matrix, seed)
@@ -147,6 +148,13 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             return clone(self.estimator).set_params(n_jobs=self.n_jobs)
         return self.estimator
 
+    def _base_over(self, features: Features) -> Any:
+        """The base estimator for encoded features: a forest is told which of them are nominal."""
+        base = self._base_estimator()
+        if not isinstance(base, ForestClassifier):
+            return base
+        return clone(base).set_params(categorical_features=np.flatnonzero(features.n_categories).tolist())
+
     def _needs_out_of_bag(self) -> bool:
         """Whether the threshold is to be learnt."""
         return isinstance(self.threshold, str) and self.threshold in {"cardinality", "density"}
@@ -157,6 +165,11 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
 
     def _categorical_features(self) -> Any:
         return getattr(getattr(self, "estimator", None), "categorical_features", "from_dtype")
+
+    def _max_categories(self) -> int | None:
+        """Most values of a nominal feature; forests set a limit."""
+        has_base = "estimator" in self.get_params(deep=False)
+        return MAX_CATEGORIES if has_base and isinstance(self._base_estimator(), ForestClassifier) else None
 
     def _check_parameters(self) -> None:
         check_integer(self, "verbose", getattr(self, "verbose", 0), low=0)

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 from ramify.chains.base import LabelSetClassifier
 from ramify.chains.links import require
-from ramify.features import Features, refuse_missing, refuse_overflow
+from ramify.features import Features, refuse_extremes, refuse_missing, stored_like
 from ramify.parameters import check_integer, check_real
 
 
@@ -85,8 +85,7 @@ class MLkNN(LabelSetClassifier):
                 f"MLkNN needs more rows than neighbours: n_samples = {n_samples}, n_neighbors = {self.n_neighbors}. "
                 "Give more rows or choose a smaller 'n_neighbors'."
             )
-        refuse_missing(self, features.values)
-        refuse_overflow(self, features.values)
+        self._refuse_unmeasurable(features.values)
         self._rows = sparse.csr_array(features.values) if features.is_sparse else features.values
         self._labels = labels
         counts = self._neighbours_with_label(None)
@@ -94,6 +93,10 @@ class MLkNN(LabelSetClassifier):
         self.label_prior_ = (s + labels.sum(axis=0)) / (2 * s + n_samples)
         self.with_label_ = self._count_distribution(counts, labels == 1)
         self.without_label_ = self._count_distribution(counts, labels == 0)
+
+    def _refuse_unmeasurable(self, values: Any) -> None:
+        refuse_missing(self, values)
+        refuse_extremes(self, values)
 
     def _neighbours_with_label(self, X: Any) -> NDArray[np.intp]:
         """How many neighbours of each row have each label; None: of the training rows, themselves left out."""
@@ -107,7 +110,8 @@ class MLkNN(LabelSetClassifier):
         return smoothed / smoothed.sum(axis=0)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        counts = self._neighbours_with_label(sparse.csr_array(X) if sparse.issparse(X) else X)
+        self._refuse_unmeasurable(X)
+        counts = self._neighbours_with_label(stored_like(self._rows, X))
         label = np.arange(self.n_outputs_)
         present = self.label_prior_ * self.with_label_[counts, label]
         absent = (1.0 - self.label_prior_) * self.without_label_[counts, label]

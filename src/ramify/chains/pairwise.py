@@ -98,7 +98,7 @@ class PairwiseLabels(LabelSetClassifier):
     def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
         n_labels = labels.shape[1]
         self.pairs_ = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
-        base, X = self._base_estimator(), features.values
+        base, X = self._base_over(features), features.values
         pairs = [(base, X, labels[:, pair], derived_seed(seed, *pair)) for pair in self.pairs_]
         self.estimators_ = in_parallel(_fit_pair, pairs, self._outer_jobs(), self.verbose)
         self.calibrators_ = []

@@ -89,7 +89,7 @@ class LabelPowerset(LabelSetClassifier):
         check_integer(self, "pruning", self.pruning, low=0)
 
     def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
-        base = self._base_estimator()
+        base = self._base_over(features)
         if self.estimator is None:
             base.set_params(verbose=self.verbose)
         self.label_sets_, link = _fit_powerset(base, features.values, labels, self.pruning, seed)
@@ -197,7 +197,7 @@ class RAkEL(LabelSetClassifier):
 
     def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
         self.labelsets_ = self._drawn_labelsets(labels.shape[1], derived_seed(seed, _LABELSETS_SEED))
-        base = self._base_estimator()
+        base = self._base_over(features)
         calls = [
             (base, features.values, labels[:, chosen], 0, derived_seed(seed, number))
             for number, chosen in enumerate(self.labelsets_)

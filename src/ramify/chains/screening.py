@@ -181,6 +181,7 @@ def screening_sweep(
 def _complete_r2(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Share of each column's variance within the space that the centred labels span."""
     n_samples = X.shape[0]
+    X = _of_size_one(X)
     basis = _centred_basis(labels)
     mean = np.asarray(X.mean(axis=0)).ravel()
     if sparse.issparse(X):
@@ -193,6 +194,19 @@ def _complete_r2(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]:
         total = ((X - mean) ** 2).sum(axis=0)
     varies = total > 1e-12 * np.maximum(squares, np.finfo(np.float64).tiny)
     return np.where(varies, np.clip(explained / np.where(varies, total, 1.0), 0.0, 1.0), 0.0)
+
+
+def _of_size_one(X: Any) -> Any:
+    """Columns divided by a power of two near their largest number, which changes no R2 and lets no square overflow."""
+    largest = abs(X).max(axis=0)
+    largest = np.asarray(largest.todense() if sparse.issparse(largest) else largest, dtype=np.float64).ravel()
+    _, exponent = np.frexp(largest)
+    halves = np.ldexp(1.0, -(exponent // 2)), np.ldexp(1.0, -(exponent - exponent // 2))
+    if sparse.issparse(X):
+        return X @ sparse.diags_array(halves[0]) @ sparse.diags_array(halves[1])
+    scaled = X * halves[0]
+    scaled *= halves[1]
+    return scaled
 
 
 def _r2_of_column(column: Any, labels: NDArray[np.uint8]) -> float:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
-from ramify.ensemble.growing import grow, label_arrays
+from ramify.ensemble.growing import MAX_CATEGORIES, grow, label_arrays
 from ramify.features import Features, learn_features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
@@ -171,7 +171,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         """
         with unchanged_on_failure(self):
             self._check_out_of_bag()
-            features = learn_features(self, X, self.categorical_features)
+            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
             n_samples = features.values.shape[0]
             target = encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
             weights = self._row_weights(target, checked_sample_weight(self, sample_weight, n_samples))

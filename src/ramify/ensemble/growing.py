@@ -37,6 +37,10 @@ class Growth:
     first_tree: int = 0
 
 
+MAX_CATEGORIES = 4096
+"""Largest number of values of a nominal feature that the kernels take."""
+
+
 def feature_table(features: Features, *, max_bins: int | None = None, n_jobs: int | None = None) -> _core.FeatureTable:
     """Code features by rank, once for every forest that is grown on them.
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
-from ramify.ensemble.growing import Growth, feature_rows, feature_table, grow
+from ramify.ensemble.growing import MAX_CATEGORIES, Growth, feature_rows, feature_table, grow
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
 from ramify.features import Features, apply_features, learn_features
@@ -188,7 +188,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
             check_option(self, "aggregate", self.aggregate, ("borda", "mallows"))
             gamma = check_real(self, "gamma", self.gamma, low=0, high=1, open_low=True)
             self._check_out_of_bag()
-            features = learn_features(self, X, self.categorical_features)
+            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
             ranks = self._check_rankings(features.values, y)
             weights = checked_sample_weight(self, sample_weight, len(ranks))
             target = encode_rankings(ranks, self.criterion)

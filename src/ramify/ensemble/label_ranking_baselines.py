@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ramify.ensemble.label_ranking_aggregation import consensus
-from ramify.features import finite_features
+from ramify.features import apply_features, finite_features, learn_features, refuse_extremes, stored_like
 from ramify.metrics.rankings import kendall_tau
 from ramify.parameters import check_integer, check_option
 from ramify.targets.rankings import (
@@ -107,8 +108,7 @@ class AverageLabelRanker(LabelRankerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Average the rankings ``y``; the features only give the number of rows."""
-        X = validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True)
-        ranks = self._check_rankings(X, y)
+        ranks = self._check_rankings(learn_features(self, X).values, y)
         self.preferences_ = mean_preferences(ranks)
         self.ranking_ = consensus(self.preferences_[None], self.n_outputs_, aggregate="borda")[0]
         return self
@@ -124,8 +124,7 @@ class AverageLabelRanker(LabelRankerMixin, BaseEstimator):
 
     def _n_rows(self, X: Any) -> int:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True, reset=False)
-        return int(X.shape[0])
+        return int(apply_features(self, X).values.shape[0])
 
 
 class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
@@ -172,6 +171,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
         check_option(self, "aggregate", self.aggregate, AGGREGATES)
         X = finite_features(self, X, dtype=np.float64, accept_sparse="csr")
+        refuse_extremes(self, X)
         ranks = self._check_rankings(X, y)
         self._signs = pair_signs(ranks)
         first, second = label_pairs(self.n_outputs_)
@@ -190,8 +190,9 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
     def _mean_signs(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         X = finite_features(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        refuse_extremes(self, X)
         search = NearestNeighbors(n_neighbors=self._n_neighbors, n_jobs=self.n_jobs).fit(self._X)
-        neighbors = search.kneighbors(X, return_distance=False)
+        neighbors = search.kneighbors(stored_like(self._X, X), return_distance=False)
         signs = np.zeros((X.shape[0], self._signs.shape[1]))
         compared = np.zeros(signs.shape)
         for column in neighbors.T:
@@ -243,7 +244,8 @@ class PairwiseLabelRanker(LabelRankerMixin, BaseEstimator):
                 "The 'estimator' parameter of PairwiseLabelRanker must be a classifier with fit and predict. "
                 f"Got {estimator!r} instead."
             )
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan")
+        self._takes_missing = bool(get_tags(estimator).input_tags.allow_nan)
+        X = self._read(X, reset=True)
         signs = pair_signs(self._check_rankings(X, y))
         self.estimators_ = [_pair_classifier(estimator, X, sign) for sign in signs.T]
         return self
@@ -257,8 +259,15 @@ class PairwiseLabelRanker(LabelRankerMixin, BaseEstimator):
 
     def _mean_signs(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
+        X = self._read(X, reset=False)
         return np.column_stack([_pair_votes(classifier, X) for classifier in self.estimators_])
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        options: dict[str, Any] = {"dtype": np.float64, "accept_sparse": "csr", "allow_missing": self._takes_missing}
+        X = finite_features(self, X, reset=reset, **options)
+        if self.estimator is None:
+            refuse_extremes(self, X)
+        return X
 
 
 def preference_matrix(mean_signs: NDArray[np.floating], n_labels: int) -> NDArray[np.float64]:

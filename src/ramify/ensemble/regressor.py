@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
-from ramify.ensemble.growing import grow
+from ramify.ensemble.growing import MAX_CATEGORIES, grow
 from ramify.features import learn_features
 from ramify.metrics import r2
 from ramify.targets import encode_numbers
@@ -148,7 +148,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
         """
         with unchanged_on_failure(self):
             self._check_out_of_bag()
-            features = learn_features(self, X, self.categorical_features)
+            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
             n_samples = features.values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
             target = encode_numbers(y, target_weight=self.target_weight, sample_weight=weights, n_samples=n_samples)

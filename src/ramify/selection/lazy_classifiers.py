@@ -42,7 +42,7 @@ class _LazyClassifier(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         # No column at all is an empty selection by an earlier step: it predicts the prior.
-        options = {"accept_sparse": ["csr", "csc"], "dtype": "numeric", "ensure_min_features": 0}
+        options: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": "numeric", "ensure_min_features": 0}
         return check_binary(finite_features(self, X, reset=reset, **options))
 
     def _repaired(self, values: sparse.csr_array) -> sparse.csr_array:

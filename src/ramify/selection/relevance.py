@@ -304,6 +304,8 @@ def check_binary(X: Any) -> Any:
 
 def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.csr_array, bool]:
     """Target as a CSR of 0/1 columns and whether the columns are the classes of one target."""
+    if y is None:
+        raise ValueError("y is None, but features are selected for a target: pass classes, or label sets of 0 and 1.")
     if not sparse.issparse(y) and np.ndim(y) == 1:
         y = np.asarray(y)
         if type_of_target(y, input_name="y") not in {"binary", "multiclass"}:
