@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ramify.cli.main import ramify
+from ramify.cli.main import main, ramify
 
 TOY = str(Path(__file__).parents[1] / "study" / "toy_study.py")
 
@@ -39,6 +39,22 @@ def test_status_counts_cells(folder):
 def test_table_and_compare_show_the_measure(folder):
     assert "power3" in call(folder, "table", "--measure", "spread").stdout
     assert "too few to conclude" in " ".join(call(folder, "compare", "--measure", "mean").stdout.split())
+
+
+def test_wide_tables_break_no_number(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    header, *rows = [line for line in call(folder, "table", "--measure", "spread").stdout.splitlines() if "set" in line]
+    assert [name.strip() for name in header.split("┃")[1:-1]] == ["data set", *(f"power{p}" for p in range(1, 6))]
+    assert len(rows) == 4
+
+
+def test_a_cluster_that_does_not_answer_is_one_line(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("ramify.study.backends.CONNECT_SECONDS", 0.1)
+    with pytest.raises(SystemExit):
+        main(["study", "run", TOY, "--quick", "--folder", str(tmp_path), "--data", ".", "--dask", "tcp://127.0.0.1:9"])
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("Error: No Dask scheduler answers at tcp://127.0.0.1:9")
 
 
 def test_exports_are_written(folder, tmp_path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.cli.options import OutputFile, output_options, printing_options, processes_option, report_option
-from ramify.cli.terminal import console, json_text, plain, progress
+from ramify.cli.terminal import json_text, plain, print_whole, progress
 from ramify.cli.terminal import table as text_table
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def status(
         return
     rows = [(*index, *map(int, values)) for index, values in zip(counts.index, counts.to_numpy(), strict=True)]
     if not quiet:
-        console().print(text_table("", ["data set", "method", "done", "failed", "waiting"], rows))
+        print_whole(text_table("", ["data set", "method", "done", "failed", "waiting"], rows))
     for _, failure in chosen.errors().iterrows():
         last = failure["error"].strip().splitlines()[-1]
         place = f"{failure['dataset']} / {failure['method']} / split {failure['split']}"
@@ -140,7 +140,8 @@ def table(
         click.echo(json_text(values.to_dict(orient="index")))
         return
     rows = [(index, *map(float, row)) for index, row in _rows(values)]
-    console(quiet=quiet).print(text_table(measure, ["data set", *values.columns], rows))
+    if not quiet:
+        print_whole(text_table(measure, ["data set", *values.columns], rows))
 
 
 @study.command()
@@ -170,7 +171,7 @@ def compare(
         return
     if not quiet:
         rows = [(index, *row) for index, row in _rows(result.to_frame())]
-        console().print(text_table(measure, ["method", "mean", "rank", "beats"], rows))
+        print_whole(text_table(measure, ["method", "mean", "rank", "beats"], rows))
         click.echo(plain(result.sentence))
 
 

@@ -47,6 +47,16 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     return shown
 
 
+def print_whole(shown: Table) -> None:
+    """Print a table with every cell on one line, beyond the terminal's width if need be."""
+    from rich.measure import Measurement
+
+    terminal = console()
+    unlimited = terminal.options.update(max_width=100_000)
+    terminal.width = max(terminal.width, Measurement.get(terminal, unlimited, shown).maximum)
+    terminal.print(shown)
+
+
 def _shown(cell: Any) -> str:
     if isinstance(cell, float):
         return f"{cell:.4g}"

@@ -15,7 +15,7 @@ Task = tuple[Any, ...]
 CONNECT_SECONDS = 15
 
 
-class ClusterError(RuntimeError):
+class ClusterError(ConnectionError):
     """The cluster is gone; what was finished is safe, and the study can be resumed."""
 
 
@@ -69,6 +69,8 @@ def run_dask(
             for future in _finished(running, client, patience):
                 running.discard(future)
                 yield future.result()
+    except ClusterError:
+        raise
     except Exception as error:
         if client.status == "running" and not isinstance(error, OSError):
             raise
