@@ -5,7 +5,6 @@
 namespace {
 
 using RowMajor = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ColumnMajor = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
 void bind_differences(nb::module_& m) {
   nb::class_<ramify::Differences>(m, "Differences", "How feature values differ, and how differences sum to a distance.")
@@ -84,12 +83,12 @@ void bind_relief(nb::module_& m) {
       "n_neighbours"_a, "n_threads"_a, "As nearest_dense, for sparse rows.");
   m.def(
       "difference_sums_dense",
-      [](ColumnMajor X, const ramify::Differences& differences, InArray<std::int64_t> first, InArray<std::int64_t> second,
+      [](RowMajor X, const ramify::Differences& differences, InArray<std::int64_t> first, InArray<std::int64_t> second,
          InArray<std::int64_t> offsets, InArray<std::int32_t> columns, InArray<double> coefficients, std::int64_t n_columns, int n_threads) {
         const ramify::WeightedPairs pairs{first.data(),   second.data(),       static_cast<std::int64_t>(first.shape(0)), offsets.data(),
                                           columns.data(), coefficients.data(), n_columns};
-        const auto n_rows = static_cast<std::int64_t>(X.shape(0));
-        auto sums = Patience().run([&](const ramify::Poll& poll) { return ramify::difference_sums_dense(X.data(), n_rows, differences, pairs, threads(n_threads), poll); });
+        const ramify::DenseRows rows{X.data(), static_cast<std::int64_t>(X.shape(0)), static_cast<std::int64_t>(X.shape(1))};
+        auto sums = Patience().run([&](const ramify::Poll& poll) { return ramify::difference_sums_dense(rows, differences, pairs, threads(n_threads), poll); });
         return to_numpy(std::move(sums), X.shape(1), static_cast<std::size_t>(n_columns));
       },
       "X"_a.noconvert(), nb::kw_only(), "differences"_a, "first"_a.noconvert(), "second"_a.noconvert(), "offsets"_a.noconvert(),

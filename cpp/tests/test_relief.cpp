@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -19,13 +21,19 @@ struct Table {
   std::vector<std::int64_t> row_offsets{0}, column_offsets{0};
   Differences differences;
 
-  Table(std::int64_t n, std::int64_t p, std::uint64_t seed) : n_rows(n), n_features(p), rows(static_cast<std::size_t>(n * p)), columns(rows.size()) {
+  enum class Kind { numbers, numbers_and_missing, mixed, one_value };
+
+  Table(std::int64_t n, std::int64_t p, std::uint64_t seed, Kind kind = Kind::mixed)
+      : n_rows(n), n_features(p), rows(static_cast<std::size_t>(n * p)), columns(rows.size()) {
     Random random(seed, 0);
-    for (std::int64_t f = 0; f < p; ++f) differences.scales.push_back({f % 3 == 0, 0, 4, 5});
+    const bool numbers = kind == Kind::numbers || kind == Kind::numbers_and_missing;
+    for (std::int64_t f = 0; f < p; ++f) differences.scales.push_back({!numbers && (f % 3 == 0 || kind == Kind::one_value), 0, f == 4 ? 0.0 : 4.0, 5});
     for (std::int64_t i = 0; i < n; ++i) {
       for (std::int64_t f = 0; f < p; ++f) {
         double value = static_cast<double>(random.below(3) ? 0 : random.below(5));
-        if (random.below(10) == 0) value = missing;
+        if (numbers) value = f == 4 ? 1.0 : 4 * static_cast<double>(random.below(1000)) / 999;
+        if (kind == Kind::one_value && value != 0) value = f % 5 == 4 && random.below(20) ? 0.0 : 3.0;
+        if (kind != Kind::numbers && kind != Kind::one_value && random.below(10) == 0) value = missing;
         rows[static_cast<std::size_t>(i * p + f)] = columns[static_cast<std::size_t>(f * n + i)] = value;
         if (value == 0) continue;
         row_values.push_back(value);
@@ -106,15 +114,74 @@ void test_storage_and_threads_do_not_matter(bool squared, bool ramp) {
     offsets.push_back(p + 1);
   }
   const WeightedPairs pairs{first.data(), second.data(), 200, offsets.data(), columns.data(), coefficients.data(), 2};
-  const auto sums = difference_sums_dense(table.columns.data(), 61, table.differences, pairs, 1, {});
-  CHECK(sums == difference_sums_dense(table.columns.data(), 61, table.differences, pairs, 2, {}));
+  const auto sums = difference_sums_dense(table.dense(), table.differences, pairs, 1, {});
+  CHECK(sums == difference_sums_dense(table.dense(), table.differences, pairs, 2, {}));
   const auto from_sparse = difference_sums_sparse(table.sparse(), table.differences, pairs, 2, {});
   for (std::size_t k = 0; k < sums.size(); ++k) CHECK_NEAR(sums[k], from_sparse[k], 1e-10);
+}
+
+/// Neighbours and sums pair by pair, from the definition.
+void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_of_queries, std::int64_t n_neighbours, std::int32_t n_groups) {
+  const std::int64_t n = 150, p = 37;
+  const Table table(n, p, 11, kind), queries(n, p, kind == kind_of_queries ? 11 : 12, kind_of_queries);
+  std::vector<std::int64_t> own;
+  std::vector<std::int32_t> groups;
+  for (std::int64_t i = 0; i < n; ++i) own.push_back(i % 10 == 3 ? -1 : i), groups.push_back(static_cast<std::int32_t>(i * i % n_groups));
+  const NeighbourQuery query{own.data(), groups.data(), n_groups, n_neighbours};
+  std::vector<std::int64_t> expected;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int32_t group = 0; group < n_groups; ++group) {
+      std::vector<std::pair<double, std::int64_t>> all;
+      for (std::int64_t j = 0; j < n; ++j) {
+        if (groups[static_cast<std::size_t>(j)] != group || j == own[static_cast<std::size_t>(i)]) continue;
+        double distance = 0;
+        for (std::int64_t f = 0; f < p; ++f) {
+          distance += table.differences.term(f, queries.rows[static_cast<std::size_t>(i * p + f)], table.rows[static_cast<std::size_t>(j * p + f)]);
+        }
+        all.emplace_back(distance, j);
+      }
+      std::sort(all.begin(), all.end());
+      for (std::size_t k = 0; k < static_cast<std::size_t>(n_neighbours); ++k) expected.push_back(k < all.size() ? all[k].second : -1);
+    }
+  }
+  CHECK(expected == nearest_dense(table.dense(), queries.dense(), table.differences, query, 2, {}));
+  CHECK(expected == nearest_sparse(table.sparse(), queries.sparse(), table.differences, query, 2, {}));
+
+  std::vector<std::int64_t> first, second, offsets{0};
+  std::vector<std::int32_t> columns;
+  std::vector<double> coefficients;
+  for (std::int64_t k = 0; k < 300; ++k) {
+    first.push_back(k % n), second.push_back((k * 13 + 5) % n);
+    for (std::int32_t column = 0; column <= k % 3; ++column) columns.push_back(column), coefficients.push_back(0.3 * static_cast<double>(k % 7) - 1);
+    offsets.push_back(static_cast<std::int64_t>(columns.size()));
+  }
+  const WeightedPairs pairs{first.data(), second.data(), 300, offsets.data(), columns.data(), coefficients.data(), 3};
+  std::vector<double> sums(static_cast<std::size_t>(p * 3), 0.0);
+  for (std::size_t k = 0; k < 300; ++k) {
+    for (std::int64_t f = 0; f < p; ++f) {
+      const double difference =
+          table.differences.between(f, table.rows[static_cast<std::size_t>(first[k] * p + f)], table.rows[static_cast<std::size_t>(second[k] * p + f)]);
+      for (std::int64_t e = offsets[k]; e < offsets[k + 1]; ++e) {
+        sums[static_cast<std::size_t>(f * 3 + columns[static_cast<std::size_t>(e)])] += coefficients[static_cast<std::size_t>(e)] * difference;
+      }
+    }
+  }
+  CHECK(sums == difference_sums_dense(table.dense(), table.differences, pairs, 2, {}));
+  const auto from_sparse = difference_sums_sparse(table.sparse(), table.differences, pairs, 2, {});
+  for (std::size_t k = 0; k < sums.size(); ++k) CHECK_NEAR(sums[k], from_sparse[k], 1e-11);
 }
 
 }  // namespace
 
 int main() {
+  for (const auto kind : {Table::Kind::numbers, Table::Kind::numbers_and_missing, Table::Kind::mixed, Table::Kind::one_value}) {
+    for (const std::int64_t n_neighbours : {1, 9, 90}) {
+      for (const std::int32_t n_groups : {1, 2, 40}) {
+        test_neighbours_equal_sorting_all_rows(kind, kind, n_neighbours, n_groups);
+        test_neighbours_equal_sorting_all_rows(kind, Table::Kind::mixed, n_neighbours, n_groups);
+      }
+    }
+  }
   test_differences();
   for (const bool squared : {false, true}) {
     for (const bool ramp : {false, true}) {

@@ -100,9 +100,8 @@ struct WeightedPairs {
 };
 
 /// Per feature and column, the sum over pairs of coefficient * difference of the pair: n_features x n_columns.
-/// `columns_of_X` is column-major.
-std::vector<double> difference_sums_dense(const double* columns_of_X, std::int64_t n_rows, const Differences& differences,
-                                          const WeightedPairs& pairs, int n_threads, const Poll& poll);
+std::vector<double> difference_sums_dense(const DenseRows& X, const Differences& differences, const WeightedPairs& pairs, int n_threads,
+                                          const Poll& poll);
 std::vector<double> difference_sums_sparse(const SparseMatrix& X, const Differences& differences, const WeightedPairs& pairs,
                                            int n_threads, const Poll& poll);
 

@@ -151,7 +151,7 @@ class FeatureSpace:
         }
         if sparse.issparse(self.values):
             return _core.difference_sums_sparse(self._by_row_and_column, **common)
-        return _core.difference_sums_dense(np.asfortranarray(self.values), **common)
+        return _core.difference_sums_dense(np.ascontiguousarray(self.values), **common)
 
 
 def _as_double(values: Any) -> Any:
@@ -169,10 +169,12 @@ def _extremes(values: Any) -> tuple[np.ndarray, np.ndarray]:
         high = np.max(values, axis=0, initial=-np.inf, where=known)
     else:
         low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
-        column = np.repeat(np.arange(n_features), np.diff(values.indptr))
-        known = ~np.isnan(values.data)
-        np.minimum.at(low, column[known], values.data[known])
-        np.maximum.at(high, column[known], values.data[known])
+        stored = np.diff(values.indptr) > 0
+        if stored.any():
+            known = ~np.isnan(values.data)
+            starts = values.indptr[:-1][stored]
+            low[stored] = np.minimum.reduceat(np.where(known, values.data, np.inf), starts)
+            high[stored] = np.maximum.reduceat(np.where(known, values.data, -np.inf), starts)
         has_zero = np.diff(values.indptr) < n_samples
         low[has_zero] = np.minimum(low[has_zero], 0)
         high[has_zero] = np.maximum(high[has_zero], 0)
