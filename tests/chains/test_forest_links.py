@@ -102,7 +102,7 @@ def test_sparse_features_equal_dense_ones(small):
 
 
 def test_missing_and_nominal_features_reach_the_forest(small):
-    frame = pd.DataFrame(small.X)
+    frame = pd.DataFrame(small.X.copy())
     frame.columns = [f"f{j}" for j in range(8)]
     frame.loc[::7, "f0"] = np.nan
     first = dense(small)[:, 0]

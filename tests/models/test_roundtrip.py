@@ -120,7 +120,7 @@ def test_loaded_forest_predicts_the_same_bits(estimators, data, tmp_path):
         np.array(["a", "bcd"]),
         np.array(["a", "bcd"], dtype=object),
         np.array([], dtype=object),
-        sparse.random_array((5, 4), density=0.4, format="csr", rng=0),
+        sparse.csr_array(np.triu(np.arange(20.0).reshape(5, 4))),
         sparse.csc_matrix(np.eye(3)),
         Hierarchy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")], w0=0.5, aggregate="sum"),
     ],

@@ -56,7 +56,7 @@ def example_results(
     )
     rankings = {}
     for number, name in enumerate(("genie3", "symbolic", "permutation", "relief")):
-        noise = sparse.random_array((n_features, n_labels), density=density, rng=rng)
+        noise = rng.random((n_features, n_labels)) * (rng.random((n_features, n_labels)) < density)
         strength = rng.exponential(size=(n_features, 1)) * rng.uniform(0.3, 1, size=(1, n_labels))
         per_label = sparse.csr_array(truth * strength + 0.05 * noise)
         rankings[name] = ranking(features, per_label, hierarchy, with_labels=number < 3, noise=0.02 * number, rng=rng)

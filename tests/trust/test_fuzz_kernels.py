@@ -21,7 +21,7 @@ def base_calls() -> dict:
     X[::9, 1] = np.nan
     X[:, 3] = rng.integers(0, 3, 40)
     n_categories = np.array([0, 0, 0, 3, 0], dtype=np.int32)
-    columns = sparse.random_array((40, 5), density=0.3, format="csc", rng=rng)
+    columns = sparse.csc_array(rng.random((40, 5)) * (rng.random((40, 5)) < 0.3))
     rows = sparse.csr_array(columns)
     Y = sparse.csr_array(rng.integers(0, 2, (40, 4)))
     indptr, indices = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)

@@ -279,11 +279,13 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             )
         if not isinstance(self.class_weight, dict):
             check_option(self, "class_weight", self.class_weight, ("balanced", None))
-        values = target.classes[target.Y.indices]
-        by_class = compute_class_weight(
-            self.class_weight, classes=target.classes, y=values, sample_weight=sample_weight
-        )
-        weights = by_class[target.Y.indices].astype(np.float64)
+        codes = target.Y.indices
+        if isinstance(self.class_weight, dict):
+            by_class = compute_class_weight(self.class_weight, classes=target.classes, y=target.classes[codes])
+        else:
+            totals = np.bincount(codes, weights=sample_weight, minlength=len(target.classes)).astype(np.float64)
+            by_class = totals.sum() / (len(totals) * np.where(totals > 0, totals, np.inf))
+        weights = by_class[codes].astype(np.float64)
         return weights if sample_weight is None else weights * sample_weight
 
     def _score_out_of_bag(self, target: LabelTarget, predicted: np.ndarray) -> float:

@@ -49,7 +49,8 @@ def encode_numbers(
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     columns = getattr(y, "columns", None)
-    array = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", allow_nd=False)
+    # Row by row in memory: the order of summation, and so the last bit, must not depend on the layout of y.
+    array = check_array(y, dtype=np.float64, order="C", ensure_2d=False, input_name="y", allow_nd=False)
     is_single = array.ndim == 1
     if is_single:
         array = array.reshape(-1, 1)
