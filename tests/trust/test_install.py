@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 CORE = {re.match(r"[\w-]+", requirement)[0].lower() for requirement in PROJECT["dependencies"]}
 
 
@@ -44,6 +45,14 @@ def test_hashed_requirements_pin_every_core_dependency(ending):
     pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", text, flags=re.M))
     assert {name.lower() for name in pinned} >= CORE
     assert text.count("--hash=sha256:") >= len(pinned)
+
+
+def test_the_oldest_versions_are_the_lower_bounds():
+    pins = dict(line.split("==") for line in (ROOT / "requirements" / "oldest.in").read_text("utf-8").split())
+    imported = [*PROJECT["dependencies"], *(one for name in ("dask", "parquet") for one in EXTRAS[name])]
+    for requirement in [*imported, *(one for one in EXTRAS["all"] if not one.startswith("ramify"))]:
+        name, bound = re.match(r"([\w-]+)>=([\d.]+)", requirement).groups()
+        assert (pins[name] + ".0").startswith(f"{bound}."), requirement
 
 
 OPTIONAL = ("dask", "distributed", "pyarrow", "polars", "networkx", "playwright", "sphinx", "hypothesis", "pytest")
