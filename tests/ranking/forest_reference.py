@@ -5,6 +5,7 @@ again from its seed; what nodes and leaves predict is the mean target of the row
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.stats import kendalltau
@@ -141,7 +142,7 @@ def genie3_oob(forest, data):
 
 
 def permutation(forest, data):
-    """Mean over trees of (err(permuted) - err) / err on out-of-bag rows (Eq. 3), and of the growth of the Brier score."""
+    """Mean over trees of (err(permuted) - err) / err on out-of-bag rows (Eq. 3), and of the Brier score's growth."""
     trees = trees_of(forest, data)
     n_features = data.X.shape[1]
     scores, per_output = np.zeros(n_features), np.zeros((n_features, data.Y.shape[1]))
@@ -203,7 +204,7 @@ def pooled_auprc(truth, scores):
         above = scores >= threshold
         points.append((int(truth[above].sum()), int((1 - truth[above]).sum())))
     area, precision = 0.0, None
-    for (tp, fp), (next_tp, next_fp) in zip(points, points[1:], strict=False):
+    for (tp, fp), (next_tp, next_fp) in pairwise(points):
         if tp + fp > 0:
             precision = tp / (tp + fp)
         for step in range(1, next_tp - tp + 1):
