@@ -44,32 +44,20 @@ LabelRows unweighted(const InArray<std::int64_t>& indptr, const InArray<std::int
   return label_rows(indptr, indices, InArray<double>(ones.data(), 1, shape, nb::handle()));
 }
 
-OutArray<double> bind_permutation_labels(const Forest& forest, const FeatureTable& table,
-                                         const InArray<std::int64_t>& indptr, const InArray<std::int32_t>& indices,
-                                         const std::string& error, const OptionalRows& bag_rows,
-                                         const OptionalWeights& sample_weight, int n_threads,
-                                         std::optional<nb::callable> progress) {
+nb::tuple bind_permutation_labels(const Forest& forest, const FeatureTable& table, const InArray<std::int64_t>& indptr,
+                                  const InArray<std::int32_t>& indices, const std::string& error, bool per_label,
+                                  const OptionalRows& bag_rows, const OptionalWeights& sample_weight, int n_threads,
+                                  std::optional<nb::callable> progress) {
   if (error != "auprc" && error != "misclassification")
     throw nb::value_error("error is 'auprc' or 'misclassification'.");
   const std::vector<double> ones = unit_weights(forest);
   const LabelRows labels = unweighted(indptr, indices, ones);
   const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
   const LabelError kind = error == "auprc" ? LabelError::auprc : LabelError::misclassification;
-  return to_numpy(Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_labels(forest, table, labels, kind, examples, threads(n_threads), poll);
-  }));
-}
-
-nb::tuple bind_permutation_brier(const Forest& forest, const FeatureTable& table, const InArray<std::int64_t>& indptr,
-                                 const InArray<std::int32_t>& indices, const OptionalRows& bag_rows,
-                                 const OptionalWeights& sample_weight, int n_threads,
-                                 std::optional<nb::callable> progress) {
-  const std::vector<double> ones = unit_weights(forest);
-  const LabelRows labels = unweighted(indptr, indices, ones);
-  const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
-  return to_tuple(Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_brier(forest, table, labels, examples, threads(n_threads), poll);
-  }));
+  LabelIncreases found = Patience(std::move(progress)).run([&](const Poll& poll) {
+    return permutation_labels(forest, table, labels, kind, per_label, examples, threads(n_threads), poll);
+  });
+  return nb::make_tuple(to_numpy(std::move(found.scores)), to_tuple(std::move(found.per_label)));
 }
 
 OutArray<double> bind_permutation_numbers(
@@ -115,11 +103,8 @@ void bind_importances(nb::module_& m) {
         "target_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(),
         "n_threads"_a);
   m.def("permutation_labels", &bind_permutation_labels, "forest"_a, "table"_a, "indptr"_a.noconvert(),
-        "indices"_a.noconvert(), nb::kw_only(), "error"_a, "bag_rows"_a.noconvert().none(),
+        "indices"_a.noconvert(), nb::kw_only(), "error"_a, "per_label"_a, "bag_rows"_a.noconvert().none(),
         "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none());
-  m.def("permutation_brier", &bind_permutation_brier, "forest"_a, "table"_a, "indptr"_a.noconvert(),
-        "indices"_a.noconvert(), nb::kw_only(), "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(),
-        "n_threads"_a, "progress"_a.none());
   m.def("permutation_numbers", &bind_permutation_numbers, "forest"_a, "table"_a, "values"_a.noconvert(), nb::kw_only(),
         "target_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(),
         "n_threads"_a, "progress"_a.none());

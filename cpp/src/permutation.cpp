@@ -1,67 +1,13 @@
 #include "ramify/permutation.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
-#include "ramify/bagging.hpp"
-#include "ramify/predictor.hpp"
+#include "ramify/out_of_bag_paths.hpp"
 #include "ramify/tree_errors.hpp"
 
 namespace ramify {
-
-OutOfBagPaths::OutOfBagPaths(const Tree& tree, const FeatureTable& table, const Examples& examples)
-    : tree_(tree), table_(table) {
-  const std::vector<std::uint64_t> bag = in_bag(tree, examples, table.n_rows());
-  for (const std::uint32_t row : examples.rows) {
-    if (!has_bit(bag, row)) rows_.push_back(row);
-  }
-  std::vector<std::pair<std::int32_t, std::uint32_t>> tests;
-  std::vector<std::int32_t> on_path;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    std::int32_t node = 0;
-    on_path.clear();
-    while (tree.feature[static_cast<std::size_t>(node)] >= 0) {
-      const std::int32_t feature = tree.feature[static_cast<std::size_t>(node)];
-      on_path.push_back(feature);
-      node = tree.next(node, table.column(feature).value(rows_[i]));
-    }
-    leaves_.push_back(node);
-    std::sort(on_path.begin(), on_path.end());
-    on_path.erase(std::unique(on_path.begin(), on_path.end()), on_path.end());
-    for (const std::int32_t feature : on_path) tests.emplace_back(feature, static_cast<std::uint32_t>(i));
-  }
-  std::sort(tests.begin(), tests.end());
-  for (const auto& [feature, row] : tests) {
-    if (features_.empty() || features_.back() != feature) {
-      features_.push_back(feature);
-      offsets_.push_back(static_cast<std::int64_t>(tested_by_.size()));
-    }
-    tested_by_.push_back(row);
-  }
-  offsets_.push_back(static_cast<std::int64_t>(tested_by_.size()));
-}
-
-void OutOfBagPaths::permute(std::size_t k, const std::function<void(std::size_t, std::int32_t)>& changed) const {
-  const std::int32_t permuted = features_[k];
-  const Column& column = table_.column(permuted);
-  std::vector<std::uint32_t> partner(rows_.size());
-  std::iota(partner.begin(), partner.end(), 0u);
-  Random random(tree_.seed, permutation_stream + static_cast<std::uint64_t>(permuted));
-  for (std::size_t i = partner.size(); i > 1; --i) std::swap(partner[i - 1], partner[random.below(i)]);
-  for (std::int64_t t = offsets_[k]; t < offsets_[k + 1]; ++t) {
-    const std::size_t i = tested_by_[static_cast<std::size_t>(t)];
-    const double value = column.value(rows_[partner[i]]);
-    std::int32_t node = 0;
-    while (tree_.feature[static_cast<std::size_t>(node)] >= 0) {
-      const std::int32_t feature = tree_.feature[static_cast<std::size_t>(node)];
-      node = tree_.next(node, feature == permuted ? value : table_.column(feature).value(rows_[i]));
-    }
-    if (node != leaves_[i]) changed(i, node);
-  }
-}
 
 namespace {
 
@@ -73,41 +19,6 @@ void check(const Forest& forest, const FeatureTable& table, Outcome outcome, std
     throw std::invalid_argument("The forest was grown on other features.");
   if (table.n_rows() != n_rows) throw std::invalid_argument("Features and targets must have the same number of rows.");
   if (forest.trees.empty()) throw std::invalid_argument("The forest has no tree.");
-}
-
-/// Relative increases of one kind of error, tree by tree.
-template <class Error, class Data>
-std::vector<double> relative_increases(const Forest& forest, const FeatureTable& table, const Data& data,
-                                       const Examples& examples, int n_threads, const Poll& poll) {
-  std::vector<std::vector<std::pair<std::int32_t, double>>> of_tree(forest.trees.size());
-  run_tasks(
-      forest.n_trees(), n_threads,
-      [&](std::int64_t t, int, const Control& control) {
-        const Tree& tree = *forest.trees[static_cast<std::size_t>(t)];
-        const OutOfBagPaths paths(tree, table, examples);
-        Error error(forest, tree, data);
-        error.begin(paths);
-        const double before = error.value();
-        if (paths.rows().empty() || !(before > 0)) return;
-        for (std::size_t k = 0; k < paths.features().size(); ++k) {
-          control.check();
-          error.restart();
-          bool any = false;
-          paths.permute(k, [&](std::size_t i, std::int32_t leaf) {
-            error.move(paths.rows()[i], paths.leaves()[i], leaf);
-            any = true;
-          });
-          if (any)
-            of_tree[static_cast<std::size_t>(t)].emplace_back(paths.features()[k], (error.value() - before) / before);
-        }
-      },
-      poll);
-  std::vector<double> scores(forest.n_categories.size(), 0.0);
-  for (const auto& increases : of_tree) {
-    for (const auto& [feature, increase] : increases) scores[static_cast<std::size_t>(feature)] += increase;
-  }
-  for (double& score : scores) score /= static_cast<double>(forest.n_trees());
-  return scores;
 }
 
 using LabelScores = std::vector<std::pair<std::int32_t, double>>;  // ascending labels
@@ -175,6 +86,7 @@ class BrierSums {
 };
 
 void merge_into(LabelScores& sum, const LabelScores& more) {
+  if (more.empty()) return;
   LabelScores merged;
   merged.reserve(sum.size() + more.size());
   std::size_t p = 0, q = 0;
@@ -192,60 +104,105 @@ void merge_into(LabelScores& sum, const LabelScores& more) {
   sum.swap(merged);
 }
 
+/// For targets that have no scores per label.
+struct NoSums {
+  void move(std::uint32_t, std::int32_t, std::int32_t) {}
+  LabelScores take(double) { return {}; }
+};
+
+/// What permuting one feature does to one tree.
+struct Increase {
+  std::int32_t feature;
+  double relative;
+  LabelScores of_labels;
+};
+
+template <class Error, class Sums>
+std::vector<Increase> increases_of_tree(const OutOfBagPaths& paths, Error error, Sums sums, const Control& control) {
+  error.begin(paths);
+  const double before = error.value();
+  std::vector<Increase> increases;
+  for (std::size_t k = 0; k < paths.features().size(); ++k) {
+    control.check();
+    error.restart();
+    bool any = false;
+    paths.permute(k, [&](std::size_t i, std::int32_t leaf) {
+      error.move(paths.rows()[i], paths.leaves()[i], leaf);
+      sums.move(paths.rows()[i], paths.leaves()[i], leaf);
+      any = true;
+    });
+    if (!any) continue;
+    const double relative = before > 0 ? (error.value() - before) / before : 0.0;
+    increases.push_back({paths.features()[k], relative, sums.take(static_cast<double>(paths.rows().size()))});
+  }
+  return increases;
+}
+
+/// Means over trees; `of_tree(tree, control)` gives the increases of one.
+template <class OfTree>
+LabelIncreases mean_increases(const Forest& forest, int n_threads, const Poll& poll, const OfTree& of_tree) {
+  constexpr std::int64_t trees_at_once = 16;  // bounds the memory; sums still run over trees in order
+  const auto n_features = forest.n_categories.size();
+  const auto n_trees = static_cast<double>(forest.n_trees());
+  LabelIncreases means;
+  means.scores.assign(n_features, 0.0);
+  std::vector<LabelScores> sums(n_features);
+  for (std::int64_t first = 0; first < forest.n_trees(); first += trees_at_once) {
+    const std::int64_t n = std::min(trees_at_once, forest.n_trees() - first);
+    std::vector<std::vector<Increase>> of_trees(static_cast<std::size_t>(n));
+    const Poll poll_all = poll ? Poll([&](std::int64_t n_done) { return poll(first + n_done); }) : Poll();
+    run_tasks(
+        n, n_threads,
+        [&](std::int64_t t, int, const Control& control) {
+          of_trees[static_cast<std::size_t>(t)] = of_tree(*forest.trees[static_cast<std::size_t>(first + t)], control);
+        },
+        poll_all);
+    for (const std::vector<Increase>& increases : of_trees) {
+      for (const Increase& increase : increases) {
+        means.scores[static_cast<std::size_t>(increase.feature)] += increase.relative;
+        merge_into(sums[static_cast<std::size_t>(increase.feature)], increase.of_labels);
+      }
+    }
+  }
+  means.per_label.offsets.push_back(0);
+  for (std::size_t f = 0; f < n_features; ++f) {
+    means.scores[f] /= n_trees;
+    for (const auto& [label, sum] : sums[f]) {
+      means.per_label.outputs.push_back(label);
+      means.per_label.values.push_back(sum / n_trees);
+    }
+    means.per_label.offsets.push_back(static_cast<std::int64_t>(means.per_label.outputs.size()));
+  }
+  return means;
+}
+
+template <class Error>
+LabelIncreases label_increases(const Forest& forest, const FeatureTable& table, const LabelRows& labels, bool per_label,
+                               const Examples& examples, int n_threads, const Poll& poll) {
+  return mean_increases(forest, n_threads, poll, [&](const Tree& tree, const Control& control) {
+    const OutOfBagPaths paths(tree, table, examples, control);
+    const Error error(forest, tree, labels);
+    if (per_label) return increases_of_tree(paths, error, BrierSums(forest, tree, labels), control);
+    return increases_of_tree(paths, error, NoSums(), control);
+  });
+}
+
 }  // namespace
 
-std::vector<double> permutation_labels(const Forest& forest, const FeatureTable& table, const LabelRows& labels,
-                                       LabelError error, const Examples& examples, int n_threads, const Poll& poll) {
+LabelIncreases permutation_labels(const Forest& forest, const FeatureTable& table, const LabelRows& labels, LabelError error,
+                                  bool per_label, const Examples& examples, int n_threads, const Poll& poll) {
   check(forest, table, Outcome::labels, labels.n_rows, labels.n_labels);
-  if (error == LabelError::auprc)
-    return relative_increases<AuprcError>(forest, table, labels, examples, n_threads, poll);
-  return relative_increases<MisclassificationError>(forest, table, labels, examples, n_threads, poll);
+  if (error == LabelError::auprc) return label_increases<AuprcError>(forest, table, labels, per_label, examples, n_threads, poll);
+  return label_increases<MisclassificationError>(forest, table, labels, per_label, examples, n_threads, poll);
 }
 
 std::vector<double> permutation_numbers(const Forest& forest, const FeatureTable& table, const NumberRows& numbers,
                                         const Examples& examples, int n_threads, const Poll& poll) {
   check(forest, table, Outcome::numbers, numbers.n_rows, numbers.n_targets);
-  return relative_increases<SquaredError>(forest, table, numbers, examples, n_threads, poll);
-}
-
-ScoreMatrix permutation_brier(const Forest& forest, const FeatureTable& table, const LabelRows& labels,
-                              const Examples& examples, int n_threads, const Poll& poll) {
-  check(forest, table, Outcome::labels, labels.n_rows, labels.n_labels);
-  constexpr std::int64_t trees_at_once = 16;  // bounds the memory; sums still run over trees in order
-  std::vector<LabelScores> sums(forest.n_categories.size());
-  for (std::int64_t first = 0; first < forest.n_trees(); first += trees_at_once) {
-    const std::int64_t n = std::min(trees_at_once, forest.n_trees() - first);
-    std::vector<std::vector<std::pair<std::int32_t, LabelScores>>> of_tree(static_cast<std::size_t>(n));
-    const Poll poll_all = poll ? Poll([&](std::int64_t n_done) { return poll(first + n_done); }) : Poll();
-    run_tasks(
-        n, n_threads,
-        [&](std::int64_t t, int, const Control& control) {
-          const Tree& tree = *forest.trees[static_cast<std::size_t>(first + t)];
-          const OutOfBagPaths paths(tree, table, examples);
-          BrierSums errors(forest, tree, labels);
-          for (std::size_t k = 0; k < paths.features().size(); ++k) {
-            control.check();
-            paths.permute(
-                k, [&](std::size_t i, std::int32_t leaf) { errors.move(paths.rows()[i], paths.leaves()[i], leaf); });
-            of_tree[static_cast<std::size_t>(t)].emplace_back(paths.features()[k],
-                                                              errors.take(static_cast<double>(paths.rows().size())));
-          }
-        },
-        poll_all);
-    for (const auto& scores : of_tree) {
-      for (const auto& [feature, of_labels] : scores) merge_into(sums[static_cast<std::size_t>(feature)], of_labels);
-    }
-  }
-  ScoreMatrix scores;
-  scores.offsets.push_back(0);
-  for (const LabelScores& of_feature : sums) {
-    for (const auto& [label, sum] : of_feature) {
-      scores.outputs.push_back(label);
-      scores.values.push_back(sum / static_cast<double>(forest.n_trees()));
-    }
-    scores.offsets.push_back(static_cast<std::int64_t>(scores.outputs.size()));
-  }
-  return scores;
+  return mean_increases(forest, n_threads, poll, [&](const Tree& tree, const Control& control) {
+           const OutOfBagPaths paths(tree, table, examples, control);
+           return increases_of_tree(paths, SquaredError(forest, tree, numbers), NoSums(), control);
+         }).scores;
 }
 
 }  // namespace ramify

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "ramify/permutation.hpp"
+#include "ramify/out_of_bag_paths.hpp"
 #include "ramify/rank_forest.hpp"
 
 namespace ramify {
@@ -74,7 +74,7 @@ struct Increase {
 
 std::vector<Increase> increases_of_tree(const Tree& tree, const FeatureTable& table, const RankingRows& target,
                                         const Examples& examples, const Control& control) {
-  const OutOfBagPaths paths(tree, table, examples);
+  const OutOfBagPaths paths(tree, table, examples, control);
   LeafErrors errors(tree, target);
   const auto n_rows = static_cast<double>(paths.rows().size());
   double before = 0;

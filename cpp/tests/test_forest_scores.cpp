@@ -93,12 +93,16 @@ void permuting_hurts_what_is_used() {
   const Grown g(4);
   const Examples examples = g.data.examples();
   for (const LabelError error : {LabelError::auprc, LabelError::misclassification}) {
-    const std::vector<double> one = permutation_labels(g.forest, g.table, g.data.label_rows(), error, examples, 1, {});
-    CHECK(one == permutation_labels(g.forest, g.table, g.data.label_rows(), error, examples, 3, {}));
-    if (error == LabelError::auprc) CHECK(one[0] > 0.02);
+    const LabelIncreases one = permutation_labels(g.forest, g.table, g.data.label_rows(), error, true, examples, 1, {});
+    const LabelIncreases same = permutation_labels(g.forest, g.table, g.data.label_rows(), error, true, examples, 3, {});
+    CHECK(one.scores == same.scores);
+    CHECK(one.per_label.values == same.per_label.values);
+    CHECK(!one.per_label.values.empty());
+    const LabelIncreases plain = permutation_labels(g.forest, g.table, g.data.label_rows(), error, false, examples, 2, {});
+    CHECK(one.scores == plain.scores);
+    CHECK(plain.per_label.values.empty());
+    if (error == LabelError::auprc) CHECK(one.scores[0] > 0.02);
   }
-  const ScoreMatrix brier = permutation_brier(g.forest, g.table, g.data.label_rows(), examples, 1, {});
-  CHECK(brier.values == permutation_brier(g.forest, g.table, g.data.label_rows(), examples, 4, {}).values);
   const Forest numbers = grow_numbers(g.table, g.data.number_rows(), examples, grow_params(4, 3), {});
   const std::vector<double> squared = permutation_numbers(numbers, g.table, g.data.number_rows(), examples, 2, {});
   CHECK(squared[0] > squared[5]);

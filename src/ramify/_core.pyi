@@ -253,28 +253,17 @@ def permutation_labels(
     indices: Array,
     *,
     error: str,
+    per_label: bool,
     bag_rows: Array | None,
     sample_weight: Array | None,
     n_threads: int,
     progress: Callable[[int], None] | None,
-) -> Array:
+) -> tuple[Array, tuple[Array, Array, Array]]:
     """Random Forest score per feature: mean over trees of (err permuted - err) / err on out-of-bag rows.
 
-    ``error`` is ``"auprc"`` (1 - pooled AUPRC) or ``"misclassification"`` (one label per row).
+    ``error`` is ``"auprc"`` (1 - pooled AUPRC) or ``"misclassification"`` (one label per row). With ``per_label`` also
+    the mean over trees of the increase of the Brier score: CSR (data, indices, indptr), features x labels; else empty.
     """
-
-def permutation_brier(
-    forest: Forest,
-    table: FeatureTable,
-    indptr: Array,
-    indices: Array,
-    *,
-    bag_rows: Array | None,
-    sample_weight: Array | None,
-    n_threads: int,
-    progress: Callable[[int], None] | None,
-) -> tuple[Array, Array, Array]:
-    """Mean over trees of the increase of the Brier score: CSR (data, indices, indptr), features x labels."""
 
 def permutation_numbers(
     forest: Forest,

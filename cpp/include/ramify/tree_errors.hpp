@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ramify/forest.hpp"
+#include "ramify/out_of_bag_paths.hpp"
 #include "ramify/permutation.hpp"
 
 namespace ramify {

@@ -194,7 +194,7 @@ def forest_ranking(
     X, y, sample_weight
         What the forest was fitted on; needed for "permutation" and "genie3_oob".
     per_label : bool, default=True
-        Whether to give scores per label where the score has them; for "permutation" they double the cost.
+        Whether to give scores per label where the score has them.
 
     Returns
     -------
@@ -384,11 +384,10 @@ def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int, per_label: 
             return _core.permutation_numbers(trees, data.table, values, **options, **common), None
         indptr, indices, _ = data.target
         error = "misclassification" if forest.target_kind_ == "classes" else "auprc"
-        scores = _core.permutation_labels(trees, data.table, indptr, indices, error=error, bag_rows=None, **common)
-        if not per_label:
-            return scores, None
-        brier = _core.permutation_brier(trees, data.table, indptr, indices, bag_rows=None, **common)
-        return scores, _csr(brier, trees)
+        scores, brier = _core.permutation_labels(
+            trees, data.table, indptr, indices, error=error, per_label=per_label, bag_rows=None, **common
+        )
+        return scores, _csr(brier, trees) if per_label else None
 
 
 def _csr(parts: Any, trees: Any) -> sparse.csr_array:
