@@ -13,7 +13,7 @@ void bind_differences(nb::module_& m) {
           [](ramify::Differences* self, InArray<bool> nominal, InArray<double> low, InArray<double> range, InArray<double> n_values,
              double equal_below, double different_above, bool squared, InArray<double> weights) {
             new (self) ramify::Differences();
-            for (std::size_t f = 0; f < nominal.shape(0); ++f) self->scales.push_back({nominal(f), low(f), range(f), n_values(f)});
+            for (std::size_t f = 0; f < nominal.shape(0); ++f) self->scales.push_back({nominal(f), low(f), range(f), n_values(f), -1});
             self->equal_below = equal_below;
             self->different_above = different_above;
             self->squared = squared;
@@ -21,6 +21,15 @@ void bind_differences(nb::module_& m) {
           },
           nb::kw_only(), "nominal"_a.noconvert(), "low"_a.noconvert(), "range"_a.noconvert(), "n_values"_a.noconvert(), "equal_below"_a,
           "different_above"_a, "squared"_a, "weights"_a.noconvert())
+      .def(
+          "set_table",
+          [](ramify::Differences& self, std::int64_t feature, RowMajor table) {
+            if (feature < 0 || feature >= static_cast<std::int64_t>(self.scales.size())) throw nb::index_error("There is no such feature.");
+            if (table.shape(0) != table.shape(1) || table.shape(0) == 0) throw nb::value_error("A table of differences is square.");
+            self.scales[static_cast<std::size_t>(feature)].table = static_cast<std::int32_t>(self.tables.size());
+            self.tables.push_back({static_cast<std::int64_t>(table.shape(0)), {table.data(), table.data() + table.size()}});
+          },
+          "feature"_a, "table"_a.noconvert(), "Differences of the values 0 .. n - 1 of a nominal feature.")
       .def("between", &ramify::Differences::between, "feature"_a, "a"_a, "b"_a, "Difference of two values of a feature.");
 }
 
@@ -61,26 +70,28 @@ void bind_relief(nb::module_& m) {
   m.def(
       "nearest_dense",
       [](RowMajor rows, RowMajor queries, const ramify::Differences& differences, InArray<std::int64_t> own_rows,
-         InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbours, int n_threads) {
+         InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbours, int n_threads,
+         std::optional<nb::callable> progress) {
         const auto n_features = static_cast<std::int64_t>(rows.shape(1));
         const ramify::DenseRows all{rows.data(), static_cast<std::int64_t>(rows.shape(0)), n_features};
         const ramify::DenseRows asked{queries.data(), static_cast<std::int64_t>(queries.shape(0)), n_features};
         const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbours};
-        auto found = Patience().run([&](const ramify::Poll& poll) { return ramify::nearest_dense(all, asked, differences, query, threads(n_threads), poll); });
+        auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) { return ramify::nearest_dense(all, asked, differences, query, threads(n_threads), poll); });
         return neighbours(std::move(found), queries.shape(0), n_groups, n_neighbours);
       },
       "rows"_a.noconvert(), "queries"_a.noconvert(), nb::kw_only(), "differences"_a, "own_rows"_a.noconvert(), "groups"_a.noconvert(),
-      "n_groups"_a, "n_neighbours"_a, "n_threads"_a, "Nearest rows of each query and group, nearest first, -1 where there are too few.");
+      "n_groups"_a, "n_neighbours"_a, "n_threads"_a, "progress"_a.none(), "Nearest rows of each query and group, nearest first, -1 where there are too few.");
   m.def(
       "nearest_sparse",
       [](const SparseArrays& rows, const SparseArrays& queries, const ramify::Differences& differences, InArray<std::int64_t> own_rows,
-         InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbours, int n_threads) {
+         InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbours, int n_threads,
+         std::optional<nb::callable> progress) {
         const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbours};
-        auto found = Patience().run([&](const ramify::Poll& poll) { return ramify::nearest_sparse(rows.matrix, queries.matrix, differences, query, threads(n_threads), poll); });
+        auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) { return ramify::nearest_sparse(rows.matrix, queries.matrix, differences, query, threads(n_threads), poll); });
         return neighbours(std::move(found), static_cast<std::size_t>(queries.matrix.n_rows), n_groups, n_neighbours);
       },
       "rows"_a, "queries"_a, nb::kw_only(), "differences"_a, "own_rows"_a.noconvert(), "groups"_a.noconvert(), "n_groups"_a,
-      "n_neighbours"_a, "n_threads"_a, "As nearest_dense, for sparse rows.");
+      "n_neighbours"_a, "n_threads"_a, "progress"_a.none(), "As nearest_dense, for sparse rows.");
   m.def(
       "difference_sums_dense",
       [](RowMajor X, const ramify::Differences& differences, InArray<std::int64_t> first, InArray<std::int64_t> second,

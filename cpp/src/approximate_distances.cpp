@@ -182,6 +182,13 @@ Lanes known_query_terms(const Differences& differences, const FeatureScale& feat
   return choose(x != x, all(std::max(value, scale - value)), d);
 }
 
+Lanes table_terms(const Differences& differences, std::int64_t feature, float scale, Lanes x, float value) {
+  float values[rows_per_tile];
+  store(x, values);
+  for (float& one : values) one = scale * static_cast<float>(differences.between(feature, one, value));
+  return load(values);
+}
+
 Lanes missing_query_terms(const FeatureScale& feature, float scale, Lanes x) {
   if (feature.nominal) return all(scale * static_cast<float>(1 - 1 / feature.n_values));
   return choose(x != x, all(scale), choose(x > all(scale) - x, x, all(scale) - x));
@@ -197,7 +204,7 @@ ApproximateDistances::ApproximateDistances(const DenseRows& rows, const Differen
   }
   for (std::int64_t f = 0; f < n_features_; ++f) order_.push_back(f);
   const auto is_number = [&](std::int64_t f) { return !differences.scales[at(f)].nominal && differences.different_above <= 0; };
-  const auto is_category = [&](std::int64_t f) { return differences.scales[at(f)].nominal && !has_missing[at(f)]; };
+  const auto is_category = [&](std::int64_t f) { return differences.scales[at(f)].nominal && differences.scales[at(f)].table < 0 && !has_missing[at(f)]; };
   if (!differences.squared) {
     const auto others = std::stable_partition(order_.begin(), order_.end(), is_number);
     n_numbers_ = others - order_.begin();
@@ -281,7 +288,8 @@ void ApproximateDistances::add_others(const Queries& queries, std::int64_t tile,
       const FeatureScale& feature = differences_.scales[at(order_[at(k)])];
       const auto general = [&](float value) {
         const float scale = scale_[at(k)];
-        const Lanes term = value == value ? known_query_terms(differences_, feature, scale, x, value) : missing_query_terms(feature, scale, x);
+        const Lanes term = feature.table >= 0 ? table_terms(differences_, order_[at(k)], scale, x, value)
+                           : value == value   ? known_query_terms(differences_, feature, scale, x, value) : missing_query_terms(feature, scale, x);
         return differences_.squared ? term * term : term;
       };
       switch (queries.ways[at(k - n_plain_)]) {

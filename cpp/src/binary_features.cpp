@@ -37,7 +37,7 @@ BinaryFeatures::BinaryFeatures(const SparseMatrix& X, const Differences& differe
   if (differences.squared) return;
   for (std::int64_t f = 0; f < X.n_features; ++f) {
     const std::int64_t begin = X.column_offsets[f], end = X.column_offsets[f + 1];
-    if (!differences.scales[at(f)].nominal || (end - begin) * least_share < X.n_rows || begin == end) continue;
+    if (!differences.scales[at(f)].nominal || differences.scales[at(f)].table >= 0 || (end - begin) * least_share < X.n_rows || begin == end) continue;
     bool one_value = X.column_values[begin] != 0;
     for (std::int64_t k = begin; k < end; ++k) one_value = one_value && X.column_values[k] == X.column_values[begin];
     if (!one_value) continue;

@@ -102,6 +102,10 @@ void sum_columns(const SparseMatrix& X, const Differences& differences, const Bi
 double Differences::between_any(const FeatureScale& scale, double a, double b) const {
   const bool a_missing = a != a, b_missing = b != b;
   if (a_missing || b_missing) return a_missing && b_missing && !scale.nominal ? 1 : one_missing(scale, a_missing ? b : a);
+  if (scale.table >= 0) {
+    const Table& table = tables[at(scale.table)];
+    return table.values[at(static_cast<std::int64_t>(a) * table.n + static_cast<std::int64_t>(b))];
+  }
   if (scale.nominal) return a == b ? 0 : 1;
   if (!(scale.range > 0)) return 0;
   const double difference = std::fabs(a - b) / scale.range;

@@ -21,6 +21,12 @@ std::int64_t own_position(const NeighbourQuery& query, const GroupedRows& groupe
   return query.own_rows[q] < 0 ? -1 : grouped.position_of[at(query.own_rows[q])];
 }
 
+/// A poll that counts queries, from one that counts tasks.
+Poll by_queries(const Poll& poll, std::int64_t n_queries) {
+  if (!poll) return {};
+  return [&poll, n_queries](std::int64_t n_tasks) { return poll(std::min(n_queries, n_tasks * queries_per_task)); };
+}
+
 double exact_distance(const Differences& differences, const SparseMatrix& A, std::int64_t a, const SparseMatrix& B, std::int64_t b) {
   std::int64_t i = A.row_offsets[a], j = B.row_offsets[b];
   const std::int64_t i_end = A.row_offsets[a + 1], j_end = B.row_offsets[b + 1];
@@ -50,7 +56,7 @@ class SparseDistances {
         if (!binary_.has(f)) to_zero_[at(rows.column_rows[k])] += column_to_zero_[at(k)];
         if (rows.column_values[k] != rows.column_values[k]) has_missing_[at(f)] = 1;
       }
-      are_exact_ = are_exact_ && differences.scales[at(f)].nominal && !has_missing_[at(f)];
+      are_exact_ = are_exact_ && differences.scales[at(f)].nominal && differences.scales[at(f)].table < 0 && !has_missing_[at(f)];
     }
     const std::int64_t n_query_values = queries.row_offsets[queries.n_rows];
     for (std::int64_t e = 0; e < n_query_values; ++e) are_exact_ = are_exact_ && queries.row_values[e] == queries.row_values[e];
@@ -81,7 +87,8 @@ class SparseDistances {
       const double from_zero = differences_.term(f, value, 0);
       own_to_zero += from_zero;
       const std::int64_t begin = rows_.column_offsets[f], end = rows_.column_offsets[f + 1];
-      if (differences_.scales[at(f)].nominal && !differences_.squared && !has_missing_[at(f)] && value == value && value != 0) {
+      const FeatureScale& scale = differences_.scales[at(f)];
+      if (scale.nominal && scale.table < 0 && !differences_.squared && !has_missing_[at(f)] && value == value && value != 0) {
         for (std::int64_t k = begin; k < end; ++k) distances[at(rows_.column_rows[k])] -= rows_.column_values[k] == value ? 2 : 1;
         continue;
       }
@@ -143,7 +150,7 @@ std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& 
       are_exact ? lists[at(q)].finish(out) : lists[at(q)].finish(compare, out);
     }
   };
-  run_tasks((queries.n_rows + queries_per_task - 1) / queries_per_task, n_threads, task, poll);
+  run_tasks((queries.n_rows + queries_per_task - 1) / queries_per_task, n_threads, task, by_queries(poll, queries.n_rows));
   return nearest;
 }
 
@@ -176,7 +183,7 @@ std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseM
       }
     }
   };
-  run_tasks((queries.n_rows + queries_per_task - 1) / queries_per_task, n_threads, task, poll);
+  run_tasks((queries.n_rows + queries_per_task - 1) / queries_per_task, n_threads, task, by_queries(poll, queries.n_rows));
   return nearest;
 }
 

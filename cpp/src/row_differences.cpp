@@ -23,7 +23,7 @@ RowDifferences::RowDifferences(const Differences& differences, const std::vector
     const FeatureScale& scale = differences.scales[f];
     divisors_.push_back(scale.nominal ? 1.0 : scale.range > 0 ? scale.range : infinity);
     limits_.push_back(scale.nominal ? 1.0 : infinity);
-    again_.push_back(scale.nominal ? has_missing[f] || has_fraction[f] : differences.different_above > 0);
+    again_.push_back(scale.nominal ? has_missing[f] || has_fraction[f] || scale.table >= 0 : differences.different_above > 0);
     any_missing_ = any_missing_ || has_missing[f];
     one_by_one_ = one_by_one_ || again_.back() || has_missing[f];
   }

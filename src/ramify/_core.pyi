@@ -357,6 +357,8 @@ class Differences:
         squared: bool,
         weights: Array,
     ) -> None: ...
+    def set_table(self, feature: int, table: Array) -> None:
+        """Differences of the values 0 .. n - 1 of a nominal feature (float64, n x n), in place of 0 and 1."""
     def between(self, feature: int, a: float, b: float) -> float:
         """Difference of two values of a feature; NaN is missing."""
 
@@ -384,6 +386,7 @@ def nearest_dense(
     n_groups: int,
     n_neighbours: int,
     n_threads: int,
+    progress: Callable[[int], None] | None,
 ) -> Array:
     """Nearest rows of each query and group, nearest first, ties by row: (queries, groups, neighbours), -1 = none.
 
@@ -400,6 +403,7 @@ def nearest_sparse(
     n_groups: int,
     n_neighbours: int,
     n_threads: int,
+    progress: Callable[[int], None] | None,
 ) -> Array:
     """As ``nearest_dense``, for sparse rows."""
 

@@ -189,6 +189,73 @@ def test_equals_clus(data_folder, data, truth, targets, neighbours, n, sigma):
             np.testing.assert_allclose(found.scores_, expected.scores, atol=1e-9)
 
 
+def test_equals_clus_where_a_feature_and_a_target_are_hierarchical(data_folder):
+    folder = data_folder / "clus_expected" / "ranking"
+    X, columns = clus_table(folder / "testTreeHMLC.arff", ["tar1", "tar2", "tar3"])
+    hierarchy = Hierarchy.from_paths(X["feat2"].cat.categories, separator="/", w0=0.9)
+    options = {
+        "sigma": 0.5,
+        "distance": "hamming",
+        "bound": "paths",
+        "value_hierarchies": {"feat2": hierarchy},
+    }
+    for k in (1, 3):
+        expected = clus_columns(folder / "testTreeHMLC.fimpTruth", 7, k)
+        both = {**options, "value_hierarchies": {"feat2": hierarchy, "tar2": hierarchy}}
+        found = ReliefRanker(k, **both).fit(X, columns)
+        np.testing.assert_allclose(found.scores_, expected("overall"), atol=1e-9)
+        found = ReliefRanker(k, hierarchy=hierarchy, **options).fit(X, hierarchy.encode(columns[["tar2"]].to_numpy()))
+        np.testing.assert_allclose(found.scores_, expected("tar2"), atol=1e-9)
+        found = ReliefRanker(k, **options).fit(X, columns["tar3"])
+        np.testing.assert_allclose(found.scores_, expected("tar3"), atol=1e-9)
+        if k == 1:  # for k = 3 CLUS leaves out the hits of the class that has three rows; we take the two there are
+            found = ReliefRanker(k, **options).fit(X, columns["tar1"])
+            np.testing.assert_allclose(found.scores_, expected("tar1"), atol=1e-9)
+
+
+def clus_columns(path, n, k):
+    return lambda target: FeatureRanking.read(path, column=f"{target}Iter{n}Neigh{k}").scores
+
+
+@pytest.mark.parametrize("bound", ["observed", "paths", None])
+@pytest.mark.parametrize("distance", ["euclidean", "hamming"])
+def test_values_of_a_hierarchy_differ_as_label_sets_do(distance, bound):
+    random = np.random.RandomState(3)
+    hierarchy = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f/g"], separator="/")
+    nodes = np.array(hierarchy.names, dtype=object)[random.randint(len(hierarchy), size=50)]
+    X = pd.DataFrame({"node": nodes, "number": random.random_sample(50)})
+    X.loc[::9, "node"] = None
+    y = random.random_sample(50) + X["number"]
+    options = {"value_hierarchies": {"node": hierarchy}, "distance": distance, "bound": bound}
+    known = hierarchy.encode([[node] for node in X["node"].dropna()]).toarray()
+    weights = hierarchy.weights * (hierarchy.w0 if bound is None else 1)
+    between = (known[:, None] != known) @ weights
+    between = between if distance == "hamming" else np.sqrt(between)
+    D = np.full((50, 50), 1 - 1 / X["node"].nunique())
+    where = np.flatnonzero(X["node"].notna())
+    D[np.ix_(where, where)] = between / (between.max() if bound else 1)
+    spread = np.abs(X["number"].to_numpy()[:, None] - X["number"].to_numpy())
+    target = np.abs(y.to_numpy()[:, None] - y.to_numpy())
+    expected = slow.relief(np.stack([D, spread / spread.max()]), target / target.max(), 5)
+    np.testing.assert_allclose(ReliefRanker(5, **options).fit(X, y).scores_, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("hierarchies", "error", "message"),
+    [
+        ({"other": Hierarchy(["a", "b"])}, ValueError, "names 'other', which is not a nominal feature"),
+        ({"number": Hierarchy(["a", "b"])}, ValueError, "names 'number', which is not a nominal feature"),
+        ({"node": Hierarchy(["a"])}, ValueError, "Column 'node' has the value 'b', which is not a node"),
+        ({"node": "a/b"}, TypeError, "must map names of columns to hierarchies. Got str for 'node'"),
+        ([Hierarchy(["a"])], TypeError, "must be None or map names of columns to hierarchies. Got list"),
+    ],
+)
+def test_hierarchies_of_other_values_are_refused(hierarchies, error, message):
+    X = pd.DataFrame({"node": ["a", "b"] * 5, "number": np.arange(10.0)})
+    with pytest.raises(error, match=message):
+        ReliefRanker(2, value_hierarchies=hierarchies).fit(X, np.arange(10.0) / 3)
+
+
 def clus_table(path, targets):
     """Features and targets of a small ARFF file as frames, nominal columns as categories."""
     lines = [line.strip() for line in path.read_text().splitlines() if line.strip() and not line.startswith("%")]
@@ -197,8 +264,9 @@ def clus_table(path, targets):
     rows = [line.split(",") for line in lines[start + 1 :]]
     frame = pd.DataFrame(rows, columns=[name for name, _ in declared])
     for name, kind in declared:
-        if kind.startswith("{"):
-            frame[name] = pd.Categorical(frame[name], categories=[v.strip() for v in kind.strip("{}").split(",")])
+        if kind.startswith(("{", "hierarchical")):
+            values = kind.removeprefix("hierarchical").strip(" {}").split(",")
+            frame[name] = pd.Categorical(frame[name], categories=[value.strip() for value in values])
         else:
             frame[name] = frame[name].astype(float)
     return frame.drop(columns=targets), frame[targets]
@@ -225,6 +293,27 @@ def test_equals_clus_on_a_dag_with_missing_values(data_folder, tmp_path):
     for ranking in path:
         expected = FeatureRanking.read(truth, column=f"overallIter440Neigh{ranking.origin['n_neighbors']}")
         np.testing.assert_allclose(ranking.scores, expected.scores, atol=1e-9)
+
+
+def test_progress_is_shown_when_asked_for(capsys):
+    data = make_hierarchical(60, random_state=0)
+    for verbose, shown in ((0, ""), (1, "Comparing examples")):
+        relief_path(data.X, data.y, n_iterations=[0.5, 1.0], n_neighbors=[3], verbose=verbose, random_state=0)
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert shown in output.err
+        assert bool(output.err) == bool(verbose)
+    with pytest.raises(ValueError, match="'verbose' parameter"):
+        ReliefRanker(verbose=-1).fit(data.X, data.y)
+
+
+def test_as_many_categories_as_rows_are_no_burden():
+    random = np.random.RandomState(0)
+    X = np.column_stack([np.arange(50_000.0), random.random_sample(50_000)])
+    ranker = ReliefRanker(5, n_iterations=50, categorical_features=[0], random_state=0)
+    scores = ranker.fit(X, (X[:, 1] > 0.5).astype(int)).scores_
+    assert abs(scores[0]) < 1e-12  # a name differs between all rows, so it tells nothing
+    assert scores[1] > 0.1
 
 
 def test_works_in_select_from_model():

@@ -15,12 +15,13 @@ namespace ramify {
 /// How the values of one feature differ. Differences are between 0 and 1.
 ///
 /// Numeric: |a - b| / range, 0 where the range is 0; one value missing: max(t, 1 - t) with t the other's place in the
-/// range; both missing: 1. Nominal: 0 or 1; one or both missing: 1 - 1 / n_values.
+/// range; both missing: 1. Nominal: 0 or 1, or what a table says; one or both missing: 1 - 1 / n_values.
 struct FeatureScale {
   bool nominal = false;
   double low = 0;        ///< smallest value
   double range = 0;      ///< largest less smallest value
   double n_values = 1;   ///< nominal: number of values
+  std::int32_t table = -1;  ///< nominal: number of the table of differences of its values, or -1
 };
 
 /// Which differences are taken and how they are summed into a distance.
@@ -30,6 +31,13 @@ struct Differences {
   double different_above = 0;         ///< ... and from this on 1; no ramp where it is 0
   bool squared = false;               ///< sum weight * difference^2 instead of difference
   std::vector<double> weights;        ///< one per feature where squared
+
+  /// Differences of the values 0 .. n - 1 of a nominal feature, row by row.
+  struct Table {
+    std::int64_t n;
+    std::vector<double> values;
+  };
+  std::vector<Table> tables;
 
   /// Difference of two values of a feature; NaN is missing.
   double between(std::int64_t feature, double a, double b) const {
@@ -82,7 +90,7 @@ struct NeighbourQuery {
 ///
 /// Distances are sums in double in the order of the features, ties go to the lower row. Candidates are found by faster
 /// arithmetic whose error is bounded, then compared exactly, so the result does not depend on how they were found, and
-/// is the same for dense and sparse storage and every `n_threads`.
+/// is the same for dense and sparse storage and every `n_threads`. `poll` is told how many queries are done.
 std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& queries, const Differences& differences,
                                         const NeighbourQuery& query, int n_threads, const Poll& poll);
 std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseMatrix& queries, const Differences& differences,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -39,6 +40,7 @@ class FeatureSpace:
         n_values: np.ndarray | None = None,
         ramp: tuple[float, float] | None = None,
         weights: np.ndarray | None = None,
+        tables: Mapping[int, np.ndarray] | None = None,
     ) -> FeatureSpace:
         """Learn the ranges of the features.
 
@@ -52,6 +54,8 @@ class FeatureSpace:
             Shares of the range up to which numbers count as equal, and from which on as different.
         weights : ndarray, optional
             Distances are `sqrt(sum of weight * difference^2)`; by default they are sums of differences.
+        tables : mapping of int to ndarray, optional
+            By nominal feature, the differences of its values, where they are not just 0 and 1.
         """
         values = _within_half_range(_as_double(features.values))
         low, high = _extremes(values)
@@ -66,6 +70,8 @@ class FeatureSpace:
             squared=weights is not None,
             weights=np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64),
         )
+        for feature, table in (tables or {}).items():
+            differences.set_table(feature, np.ascontiguousarray(table, dtype=np.float64))
         return cls(values, differences)
 
     def nearest(
@@ -76,6 +82,7 @@ class FeatureSpace:
         n_neighbors: int,
         groups: np.ndarray | None = None,
         n_threads: int = 1,
+        progress: Callable[[int], None] | None = None,
     ) -> np.ndarray:
         """Nearest rows of each query, nearest first, ties by row: (n_queries, n_groups, n_neighbors), -1 = none.
 
@@ -91,6 +98,8 @@ class FeatureSpace:
             Group of each row; neighbours are found in each group.
         n_threads : int
             Threads.
+        progress : callable, optional
+            Told from time to time how many queries are done.
         """
         n_samples = self.values.shape[0]
         groups = np.zeros(n_samples, dtype=np.int32) if groups is None else groups.astype(np.int32)
@@ -101,6 +110,7 @@ class FeatureSpace:
             "n_groups": int(groups.max()) + 1,
             "n_neighbours": n_neighbors,
             "n_threads": n_threads,
+            "progress": progress,
         }
         if sparse.issparse(self.values):
             return _core.nearest_sparse(self._by_row_and_column, _by_row(queries), **common)

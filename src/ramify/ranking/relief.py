@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -15,13 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ramify.ensemble.growing import progress_bar
 from ramify.features import Features, feature_names, learn_features
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_option, check_real
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.neighbours import FeatureSpace
-from ramify.ranking.relief_target import KINDS, ReliefTarget, encode_target
-from ramify.ranking.target_distance import symmetric_difference
+from ramify.ranking.relief_target import KINDS, ReliefTarget, check_nodes, encode_target
+from ramify.ranking.target_distance import node_distance, symmetric_difference
 from ramify.targets.rankings import pair_hierarchy
 
 DEFAULT_RAMP = (0.05, 0.10)
@@ -61,6 +62,9 @@ class ReliefRanker(BaseEstimator):
         neighbours.
     categorical_features : "from_dtype", None, or mask, indices or names
         Which features are nominal.
+    value_hierarchies : mapping of str to Hierarchy, optional
+        By name, nominal features and nominal columns of a mixed target whose values are nodes of a hierarchy; two
+        values are then as far apart as label sets are, by `distance` and `bound`.
     n_jobs : int, optional
         Number of threads; the result is the same for all.
     random_state : int, RandomState or None
@@ -80,11 +84,11 @@ class ReliefRanker(BaseEstimator):
     Notes
     -----
     Classes use ReliefF (K neighbours per class, those of other classes weighted by `P(c) / (1 - P(y))`; a class with
-    fewer rows gives all it has), everything else Eq. 4 of [1]_ with the distance of the targets in [0, 1]. With
-    `distance="hamming"`, `bound="paths"`, `sigma` and a hierarchy whose weights are summed over parents this is the
-    Relief of CLUS; its bound is exceeded by label sets with several paths, and then a warning says so. With
-    `bound=None` this is HMC-ReliefF [2]_, whose distances are not bounded by 1 (which [1]_ corrects); top labels then
-    weigh `w0`.
+    fewer rows gives all it has, where CLUS leaves it out), everything else Eq. 4 of [1]_ with the distance of the
+    targets in [0, 1]. With `distance="hamming"`, `bound="paths"`, `sigma` and a hierarchy whose weights are summed over
+    parents this is the Relief of CLUS; its bound is exceeded by label sets with several paths, and then a warning says
+    so. With `bound=None` this is HMC-ReliefF [2]_, whose distances are not bounded by 1 (which [1]_ corrects); top
+    labels then weigh `w0`.
 
     Missing values differ by `1 - 1/|V|` in a nominal feature; in a numeric one by `max(t, 1 - t)`, with t the place of
     the known value in the range, and by 1 where both are missing (the conventions of CLUS).
@@ -121,6 +125,7 @@ class ReliefRanker(BaseEstimator):
         target: str = "auto",
         per_label: bool = False,
         categorical_features: Any = "from_dtype",
+        value_hierarchies: Mapping[str, Hierarchy] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -135,6 +140,7 @@ class ReliefRanker(BaseEstimator):
         self.target = target
         self.per_label = per_label
         self.categorical_features = categorical_features
+        self.value_hierarchies = value_hierarchies
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -231,13 +237,15 @@ def _rankings(
             "The 'per_label' parameter of ReliefRanker is for label sets (also in a hierarchy) and rankings."
         )
     seed = check_random_state(ranker.random_state).randint(np.iinfo(np.int32).max)
-    space = FeatureSpace.of(features, n_values=_declared_values(X, features), ramp=ramp)
+    tables = _value_tables(ranker, target)
+    space = FeatureSpace.of(features, n_values=_declared_values(X, features), ramp=ramp, tables=tables)
     sums = _Sums(space, target, n_neighbors, ranker)
     scores = {}
-    for m, queries in _nested_draws(counts, n_samples, seed):
-        sums.add(queries)
-        for position, k in enumerate(n_neighbors):
-            scores[m, k] = sums.scores(position, m)
+    with progress_bar(max(counts), ranker.verbose, "Comparing examples") as progress:
+        for m, queries in _nested_draws(counts, n_samples, seed):
+            sums.add(queries, progress)
+            for position, k in enumerate(n_neighbors):
+                scores[m, k] = sums.scores(position, m)
     return [_ranking(ranker, target, *scores[m, k], m, k, seed) for m in counts for k in n_neighbors]
 
 
@@ -248,6 +256,12 @@ def _check_parameters(ranker: ReliefRanker) -> tuple[float, float] | None:
     check_option(ranker, "bound", ranker.bound, ("observed", "paths", None))
     check_option(ranker, "target", ranker.target, KINDS)
     check_flag(ranker, "per_label", ranker.per_label)
+    check_integer(ranker, "verbose", ranker.verbose, low=0)
+    if not isinstance(ranker.value_hierarchies, (Mapping, type(None))):
+        raise TypeError(
+            "The 'value_hierarchies' parameter of ReliefRanker must be None or map names of columns to hierarchies. "
+            f"Got {type(ranker.value_hierarchies).__name__} instead."
+        )
     if ranker.ramp is None or ranker.ramp is False:
         return None
     ramp = DEFAULT_RAMP if ranker.ramp is True else ranker.ramp
@@ -268,6 +282,24 @@ def _check_iterations(ranker: ReliefRanker, n_iterations: Any, n_samples: int) -
         return check_integer(ranker, "n_iterations", n_iterations, low=1, high=n_samples)
     share = check_real(ranker, "n_iterations", n_iterations, low=0, high=1, open_low=True)
     return max(1, round(share * n_samples))
+
+
+def _value_tables(ranker: ReliefRanker, target: ReliefTarget) -> dict[int, np.ndarray]:
+    """Differences of the values of features that are nodes of a hierarchy, by feature."""
+    names = feature_names(ranker)
+    tables = {}
+    for name, hierarchy in (ranker.value_hierarchies or {}).items():
+        if name in target.column_names:
+            continue
+        position = names.index(name) if name in names else None
+        if position is None or ranker.categories_[position] is None:
+            raise ValueError(
+                f"The 'value_hierarchies' parameter of ReliefRanker names {name!r}, which is not a nominal feature or "
+                "column of a mixed target. Declare it with categorical_features, or leave it out."
+            )
+        nodes = check_nodes(name, ranker.categories_[position].tolist(), hierarchy)
+        tables[position] = node_distance(nodes, hierarchy, distance=ranker.distance, bound=ranker.bound)[1]
+    return tables
 
 
 def _declared_values(X: Any, features: Features) -> np.ndarray | None:
@@ -306,13 +338,16 @@ class _Sums:
         self.per_label = ranker.per_label
         self.n_threads = effective_n_jobs(ranker.n_jobs)
         self.totals = [_Totals() for _ in n_neighbors]
+        self.n_added = 0
 
-    def add(self, queries: np.ndarray) -> None:
-        """Add the examples `queries`, in blocks whose pairs fit in memory."""
+    def add(self, queries: np.ndarray, progress: Callable[[int], None] | None = None) -> None:
+        """Add the examples `queries`, in blocks whose pairs fit in memory; `progress` is told how many there are."""
         n_groups = 1 if self.target.codes is None else int(self.target.codes.max()) + 1
         step = max(16, _PAIRS_AT_ONCE // (n_groups * max(self.n_neighbors)))
         for start in range(0, len(queries), step):
-            self._add_block(queries[start : start + step])
+            block = queries[start : start + step]
+            self._add_block(block, _continued(progress, self.n_added))
+            self.n_added += len(block)
 
     def scores(self, position: int, n_queries: int) -> tuple[np.ndarray, Any]:
         """Scores so far, and scores per label or None."""
@@ -326,7 +361,7 @@ class _Sums:
             return scores, None
         return scores, sparse.csr_array(_relevance(sums[:, [0]], sums[:, 2:], different[1:]))
 
-    def _add_block(self, queries: np.ndarray) -> None:
+    def _add_block(self, queries: np.ndarray, progress: Callable[[int], None] | None) -> None:
         values = self.space.values
         rows = sparse.csr_array(values)[queries] if sparse.issparse(values) else values[queries]
         found = self.space.nearest(
@@ -335,6 +370,7 @@ class _Sums:
             n_neighbors=max(self.n_neighbors),
             groups=self.target.codes,
             n_threads=self.n_threads,
+            progress=progress,
         )
         valid = found >= 0
         query, group, _ = np.nonzero(valid)
@@ -363,6 +399,11 @@ class _Sums:
             totals.target = totals.target + np.asarray(different.sum(axis=0)).ravel()
             columns += [weight[:, None], different]
         return columns
+
+
+def _continued(progress: Callable[[int], None] | None, n_before: int) -> Callable[[int], None] | None:
+    """`progress` for a part that comes after `n_before` others."""
+    return None if progress is None else lambda n_done: progress(n_before + n_done)
 
 
 def _class_signs(codes: np.ndarray, first: np.ndarray, group: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,12 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
+from ramify.hierarchy import Hierarchy
 from ramify.ranking.target_distance import (
     class_distance,
     label_set_distance,
     mean_distance,
+    node_distance,
     number_distance,
     ranking_distance,
 )
@@ -40,6 +42,8 @@ class ReliefTarget:
         The label sets, where y is label sets; for rankings 1, 0 or one half (open) per pair of labels.
     label_names : tuple of str
         Names of the labels.
+    column_names : tuple of str
+        Names of the columns of a mixed target.
     """
 
     kind: str
@@ -47,6 +51,7 @@ class ReliefTarget:
     codes: np.ndarray | None = None
     Y: sparse.csr_array | None = None
     label_names: tuple[str, ...] = ()
+    column_names: tuple[str, ...] = ()
 
 
 def encode_target(ranker: Any, y: Any, n_samples: int) -> ReliefTarget:
@@ -61,7 +66,10 @@ def encode_target(ranker: Any, y: Any, n_samples: int) -> ReliefTarget:
     if kind == "mixed":
         columns = _columns(y)
         _check_length(len(columns[0]), n_samples)
-        return ReliefTarget(kind, mean_distance([_column_distance(column) for column in columns]))
+        column_names = tuple(str(name) for name in getattr(y, "columns", range(len(columns))))
+        named = zip(column_names, columns, strict=True)
+        distance = mean_distance([_column_distance(ranker, name, column) for name, column in named])
+        return ReliefTarget(kind, distance, column_names=column_names)
     if kind == "rankings":
         ranks = check_rankings(y)
         _check_length(len(ranks), n_samples)
@@ -133,10 +141,32 @@ def _is_nominal(column: np.ndarray) -> bool:
     return column.dtype.kind not in "fiu"
 
 
-def _column_distance(column: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def check_nodes(name: str, values: Sequence[Any], hierarchy: Hierarchy) -> list[str]:
+    """The values of a nominal column as names of nodes."""
+    if not isinstance(hierarchy, Hierarchy):
+        raise TypeError(
+            "The 'value_hierarchies' parameter of ReliefRanker must map names of columns to hierarchies. "
+            f"Got {type(hierarchy).__name__} for {name!r}."
+        )
+    nodes = [str(value) for value in values]
+    for node in nodes:
+        if node not in hierarchy:
+            raise ValueError(
+                f"Column {name!r} has the value {node!r}, which is not a node of its hierarchy in 'value_hierarchies'."
+            )
+    return nodes
+
+
+def _column_distance(ranker: Any, name: str, column: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    hierarchy = (ranker.value_hierarchies or {}).get(name)
+    if hierarchy is not None and not _is_nominal(column):
+        raise ValueError(f"Column {name!r} has a hierarchy in 'value_hierarchies', but its values are numbers.")
     if _is_nominal(column):
         if any(value is None or value != value for value in column.tolist()):
             raise ValueError("Input y contains NaN. Missing targets are refused; leave those rows out.")
+        if hierarchy is not None:
+            nodes = check_nodes(name, column.tolist(), hierarchy)
+            return node_distance(nodes, hierarchy, distance=ranker.distance, bound=ranker.bound)[0]
         return class_distance(np.unique(column.astype(str), return_inverse=True)[1])
     values = check_array(column, ensure_2d=False, dtype=np.float64, input_name="y")
     return number_distance(values)

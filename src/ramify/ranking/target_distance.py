@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -73,6 +73,28 @@ def label_set_distance(
     if distance == "euclidean":
         return lambda first, second: _limited(np.sqrt(summed(first, second)), np.sqrt(largest), bound)
     return lambda first, second: _limited(summed(first, second), largest, bound)
+
+
+def node_distance(
+    nodes: Sequence[str], hierarchy: Hierarchy, *, distance: str, bound: str | None
+) -> tuple[PairDistance, np.ndarray]:
+    """Distance of the nodes of a hierarchy as that of their label sets, by position, and the table of all of them.
+
+    Parameters
+    ----------
+    nodes : sequence of str
+        Names of nodes.
+    hierarchy, distance, bound
+        As of `label_set_distance`.
+    """
+    position = {name: k for k, name in enumerate(dict.fromkeys(nodes))}
+    weights = hierarchy.weights * (1.0 if bound is not None else hierarchy.w0)
+    Y = hierarchy.encode([[name] for name in position])
+    between = label_set_distance(Y, weights, distance=distance, bound=bound, hierarchy=hierarchy)
+    first, second = np.divmod(np.arange(len(position) ** 2), max(1, len(position)))
+    table = between(first, second).reshape(len(position), len(position))
+    codes = np.array([position[name] for name in nodes], dtype=np.int64)
+    return lambda first, second: table[codes[first], codes[second]], table
 
 
 def symmetric_difference(Y: sparse.csr_array, first: np.ndarray, second: np.ndarray) -> sparse.csr_array:
