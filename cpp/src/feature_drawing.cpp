@@ -1,6 +1,25 @@
 #include "ramify/feature_drawing.hpp"
 
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
+
 namespace ramify {
+
+namespace {
+
+/// Place of the lowest bit that is set; one must be.
+std::size_t lowest_bit(std::uint64_t bits) {
+#ifdef _MSC_VER
+  unsigned long place = 0;
+  _BitScanForward64(&place, bits);
+  return place;
+#else
+  return static_cast<std::size_t>(__builtin_ctzll(bits));
+#endif
+}
+
+}  // namespace
 
 FeatureDrawing::FeatureDrawing(const FeatureTable& table, std::int64_t max_features)
     : table_(table), max_features_(max_features), features_(static_cast<std::size_t>(table.n_features())) {
@@ -20,15 +39,26 @@ void FeatureDrawing::begin_node(const NodeSlice& node, std::int64_t n_constant) 
   n_constant_ = n_constant;
   next_ = n_constant;
   by_row_ = worth_by_row();
-  if (by_row_) list_by_row();
+  if (!by_row_) return;
+  next_ = 0;
+  candidates_ = table_.column_wise();
+  if (table_.row_entries() != nullptr) list_entries();
+  if (table_.row_bits() != nullptr) list_bits();
 }
 
-/// Is listing the rows' entries less work than drawing columns? The fewer entries a node has, the more columns must be
-/// drawn until enough are not constant, so once this holds it holds for the whole subtree.
+/// Is finding the features that are not constant less work than drawing columns until enough of them are not? The
+/// smaller a node, the more columns must be drawn, so once this holds it holds for the whole subtree.
 bool FeatureDrawing::worth_by_row() const {
+  constexpr std::int64_t few_rows = 256;
+  if (table_.row_entries() == nullptr && table_.row_bits() == nullptr) return false;
+  if (4 * static_cast<std::int64_t>(table_.column_wise().size()) > table_.n_features()) return false;
+  if (table_.row_bits() != nullptr && node_.n > few_rows) return false;
+  return table_.row_entries() == nullptr || few_entries();
+}
+
+bool FeatureDrawing::few_entries() const {
   const RowEntries* entries = table_.row_entries();
   const std::int64_t n_column_wise = static_cast<std::int64_t>(table_.column_wise().size());
-  if (entries == nullptr || 4 * n_column_wise > table_.n_features()) return false;
   const double n_open = static_cast<double>(table_.n_features() - n_constant_);
   const double per_column =
       static_cast<double>(entries->features.size()) / static_cast<double>(table_.n_features() - n_column_wise);
@@ -44,7 +74,7 @@ bool FeatureDrawing::worth_by_row() const {
   return true;
 }
 
-void FeatureDrawing::list_by_row() {
+void FeatureDrawing::list_entries() {
   const RowEntries& entries = *table_.row_entries();
   for (std::size_t t = 0; t < n_touched_; ++t) n_entries_[touched_[t]] = 0;
   n_touched_ = 0;
@@ -67,13 +97,28 @@ void FeatureDrawing::list_by_row() {
     for (std::int64_t e = entries.offsets[node_.rows[i]]; e < entries.offsets[node_.rows[i] + 1]; ++e) {
       const std::uint32_t feature = entries.features[static_cast<std::size_t>(e)];
       const auto code = static_cast<std::uint32_t>(entries.codes[static_cast<std::size_t>(e)]);
-      entry_keys_[first_entry_[feature] + n_entries_[feature]++] =
-          (static_cast<std::uint64_t>(code) << 32) | static_cast<std::uint64_t>(i);
+      entry_keys_[first_entry_[feature] + n_entries_[feature]++] = NodeEntries::key_of(code, i);
     }
   }
-  candidates_.assign(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(n_touched_));
-  candidates_.insert(candidates_.end(), table_.column_wise().begin(), table_.column_wise().end());
-  next_ = 0;
+  candidates_.insert(candidates_.end(), touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(n_touched_));
+}
+
+void FeatureDrawing::list_bits() {
+  const RowBits& rows = *table_.row_bits();
+  std::size_t n = candidates_.size();
+  candidates_.resize(n + rows.features.size());
+  for (std::int64_t word = 0; word < rows.n_words; ++word) {
+    const std::uint64_t* const bits = rows.bits.data() + word;
+    std::uint64_t some = 0, all = ~std::uint64_t(0);
+    for (std::int64_t i = 0; i < node_.n; ++i) {
+      some |= bits[node_.rows[i] * rows.n_words];
+      all &= bits[node_.rows[i] * rows.n_words];
+    }
+    const std::uint32_t* const features = rows.features.data() + 64 * word;
+    for (std::uint64_t differ = some & ~all; differ != 0; differ &= differ - 1)
+      candidates_[n++] = features[lowest_bit(differ)];
+  }
+  candidates_.resize(n);
 }
 
 bool FeatureDrawing::draw(Random& random, NodeEntries& entries) {
@@ -87,13 +132,54 @@ bool FeatureDrawing::draw_by_column(Random& random, NodeEntries& entries) {
         next_ + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n_features - next_))));
     std::swap(features_[static_cast<std::size_t>(next_)], features_[at]);
     feature_ = features_[static_cast<std::size_t>(next_)];
-    gather(table_, feature_, node_, entries);
+    read(feature_, entries);
     ++next_;
     if (!entries.constant()) return true;
     std::swap(features_[static_cast<std::size_t>(next_ - 1)], features_[static_cast<std::size_t>(n_constant_)]);
     ++n_constant_;
   }
   return false;
+}
+
+void FeatureDrawing::read(std::int64_t feature, NodeEntries& entries) const {
+  if (!by_row_ || !table_.by_row(feature)) return gather(table_, feature, node_, entries);
+  entries.keys.clear();
+  entries.missing.clear();
+  const RowBits* const rows = table_.row_bits();
+  const std::int32_t bit = rows == nullptr ? -1 : rows->bit_of[static_cast<std::size_t>(feature)];
+  bit < 0 ? read_entries(feature, entries) : read_bits(feature, bit, entries);
+}
+
+void FeatureDrawing::read_entries(std::int64_t feature, NodeEntries& entries) const {
+  const ColumnHead& column = table_.head(feature);
+  const auto first = entry_keys_.begin() + first_entry_[static_cast<std::size_t>(feature)];
+  for (auto key = first; key != first + n_entries_[static_cast<std::size_t>(feature)]; ++key) {
+    if (NodeEntries::code_of(*key) == column.n_codes) {
+      entries.missing.push_back(NodeEntries::row_of(*key));
+    } else {
+      entries.keys.push_back(*key);
+    }
+  }
+  entries.summarise(node_.n, column.default_code);
+}
+
+/// Only columns that are not constant in the node are read by their bits.
+void FeatureDrawing::read_bits(std::int64_t feature, std::int32_t bit, NodeEntries& entries) const {
+  const RowBits& rows = *table_.row_bits();
+  const std::uint64_t* const words = rows.bits.data() + bit / 64;
+  entries.default_code = table_.head(feature).default_code;
+  entries.keys.resize(static_cast<std::size_t>(node_.n) + 1);
+  std::uint64_t* const keys = entries.keys.begin();
+  std::uint64_t key = NodeEntries::key_of(static_cast<std::uint32_t>(1 - entries.default_code), 0);
+  std::size_t n_keys = 0;
+  for (std::int64_t i = 0; i < node_.n; ++i, ++key) {
+    keys[n_keys] = key;
+    n_keys += (words[node_.rows[i] * rows.n_words] >> (bit % 64)) & 1;
+  }
+  entries.keys.resize(n_keys);
+  entries.n_default = node_.n - static_cast<std::int64_t>(n_keys);
+  entries.min_code = 0;
+  entries.max_code = 1;
 }
 
 bool FeatureDrawing::draw_by_row(Random& random, NodeEntries& entries) {
@@ -104,22 +190,7 @@ bool FeatureDrawing::draw_by_row(Random& random, NodeEntries& entries) {
     std::swap(candidates_[static_cast<std::size_t>(next_)], candidates_[at]);
     feature_ = candidates_[static_cast<std::size_t>(next_)];
     ++next_;
-    const Column& column = table_.column(feature_);
-    if (!table_.by_row(feature_)) {
-      gather(table_, feature_, node_, entries);
-    } else {
-      entries.keys.clear();
-      entries.missing.clear();
-      const auto first = entry_keys_.begin() + first_entry_[static_cast<std::size_t>(feature_)];
-      for (auto key = first; key != first + n_entries_[static_cast<std::size_t>(feature_)]; ++key) {
-        if (NodeEntries::code_of(*key) == column.n_codes) {
-          entries.missing.push_back(NodeEntries::row_of(*key));
-        } else {
-          entries.keys.push_back(*key);
-        }
-      }
-      entries.summarise(node_.n, column.default_code);
-    }
+    read(feature_, entries);
     if (!entries.constant()) return true;
   }
   return false;

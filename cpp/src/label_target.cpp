@@ -1,6 +1,7 @@
 #include "ramify/label_target.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace ramify {
 
@@ -137,11 +138,9 @@ int LabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t* slots, std
   renumber(from, rows, slots, keep, to);
   node_ = &to;
 
-  node_weight_ = 0;
-  node_square_ = 0;
+  node_weight_ = node_square_ = perfect_ = 0;
   for (std::size_t j = 0; j < node_count_.size(); ++j) node_square_ += to.weights[j] * node_count_[j] * node_count_[j];
-  self_.resize(static_cast<std::size_t>(n));
-  with_node_.resize(static_cast<std::size_t>(n));
+  terms_.resize(static_cast<std::size_t>(n));
   bool any_own = false;
   for (std::int64_t i = 0; i < n; ++i) {
     double weight = to.own[static_cast<std::size_t>(i)], product = 0;
@@ -152,9 +151,9 @@ int LabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t* slots, std
       weight += to.weights[to.labels[p]];
       product += to.weights[to.labels[p]] * node_count_[to.labels[p]];
     }
-    self_[static_cast<std::size_t>(i)] = m * m * weight;
-    with_node_[static_cast<std::size_t>(i)] = m * product + own;
+    terms_[static_cast<std::size_t>(i)] = {m, m * m * weight, m * product + own};
     node_square_ += own;
+    perfect_ += m * weight;
     node_weight_ += m;
   }
   pure_ = node_count_.size() == 1 && !any_own;
@@ -175,6 +174,139 @@ void LabelTarget::set_missing(const std::vector<std::uint32_t>& rows) {
   missing_square_ = square_;
   missing_product_ = product_;
   missing_weight_ = weight_;
+}
+
+/// The sums u and v of the rows that were added and of the missing ones, out of reach of what a scan writes.
+class LabelTarget::LabelSums {
+ public:
+  explicit LabelSums(LabelTarget& target)
+      : labels_(target.node_->labels.data()),
+        offsets_(target.node_->offsets.data()),
+        w_(target.node_->weights.data()),
+        step_(target.node_->step),
+        u_(target.u_.data()),
+        v_(target.v_.data()) {}
+
+  /// Add a row of weight m; returns m times the total u of its labels before.
+  double add(std::uint32_t row, double m) {
+    const std::int32_t* label = labels_ + offsets_[row];
+    const std::int32_t* const end = labels_ + offsets_[row + 1];
+    double s = 0;
+    if (step_ == 1) {
+      for (; label != end; ++label) {
+        s += u_[*label];
+        u_[*label] += m * w_[*label];
+      }
+    } else {
+      for (; label != end; label += 4) {
+        const double u0 = u_[label[0]], u1 = u_[label[1]], u2 = u_[label[2]], u3 = u_[label[3]];
+        u_[label[0]] = u0 + m * w_[label[0]];
+        u_[label[1]] = u1 + m * w_[label[1]];
+        u_[label[2]] = u2 + m * w_[label[2]];
+        u_[label[3]] = u3 + m * w_[label[3]];
+        s += (u0 + u1) + (u2 + u3);
+      }
+    }
+    return m * s;
+  }
+
+  double with_missing(std::uint32_t row, double m) const {
+    const std::int32_t* label = labels_ + offsets_[row];
+    const std::int32_t* const end = labels_ + offsets_[row + 1];
+    double e = 0;
+    if (step_ == 1) {
+      for (; label != end; ++label) e += v_[*label];
+    } else {
+      for (; label != end; label += 4) e += (v_[label[0]] + v_[label[1]]) + (v_[label[2]] + v_[label[3]]);
+    }
+    return m * e;
+  }
+
+ private:
+  const std::int32_t* const labels_;
+  const std::int64_t* const offsets_;
+  const double* const w_;
+  const int step_;
+  double* const u_;
+  const double* const v_;
+};
+
+template <bool any_missing>
+void LabelTarget::scan_rows(const NodeEntries& entries, Cut& cut) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double cap[2] = {-infinity, infinity};  // no cut between equal codes
+  LabelSums sums(*this);
+  const RowTerms* const terms = terms_.data();
+  const std::uint64_t* const keys = entries.keys.begin();
+  const std::size_t n = entries.keys.size();
+  scores_.resize(any_missing ? 2 * n : n);
+  double* const scores = scores_.data();
+  double square = 0, product = 0, weight = 0, cross = 0, most = -infinity;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t row = NodeEntries::row_of(keys[i]);
+    const RowTerms& own = terms[row];
+    if (any_missing) cross += sums.with_missing(row, own.weight);
+    square += 2 * sums.add(row, own.weight) + own.self;
+    product += own.with_node;
+    weight += own.weight;
+    if (i + 1 == n) break;
+    const double limit = cap[keys[i] >> 32 != keys[i + 1] >> 32];
+    if (any_missing) {
+      scores[2 * i] = std::min(score_of(square, product, weight), limit);
+      scores[2 * i + 1] = std::min(
+          score_of(square + 2 * cross + missing_square_, product + missing_product_, weight + missing_weight_), limit);
+      most = std::max(most, std::max(scores[2 * i], scores[2 * i + 1]));
+    } else {
+      scores[i] = std::min(score_of(square, product, weight), limit);
+      most = std::max(most, scores[i]);
+    }
+  }
+  if (any_missing) {  // all values against missing
+    scores[2 * n - 2] = score_of(square, product, weight);
+    most = std::max(most, scores[2 * n - 2]);
+  }
+  std::size_t first = 0;
+  while (scores[first] + score_tolerance * scores[first] < most) ++first;
+  const std::size_t i = any_missing ? first / 2 : first;
+  cut.found = true;
+  cut.score = scores[first];
+  cut.low = NodeEntries::code_of(keys[i]);
+  cut.high = i + 1 < n ? NodeEntries::code_of(keys[i + 1]) : -1;
+  cut.missing_left = any_missing && first % 2 == 1;
+}
+
+/// Two values: the listed rows against those that hold the default.
+void LabelTarget::scan_two_values(const NodeEntries& entries, Cut& cut) {
+  LabelSums sums(*this);
+  double square = 0, product = 0, weight = 0;
+  for (const std::uint64_t key : entries.keys) {
+    const std::uint32_t row = NodeEntries::row_of(key);
+    const RowTerms& own = terms_[row];
+    square += 2 * sums.add(row, own.weight) + own.self;
+    product += own.with_node;
+    weight += own.weight;
+  }
+  cut.found = true;
+  cut.score = score_of(square, product, weight);
+  cut.low = entries.min_code;
+  cut.high = entries.max_code;
+}
+
+bool LabelTarget::scan(NodeEntries& entries, Cut& cut) {
+  const bool two_values = entries.n_default > 0 && entries.max_code - entries.min_code == 1 && entries.missing.empty();
+  if (entries.n_default > 0 && !two_values) return false;
+  clear();
+  if (two_values) {
+    scan_two_values(entries, cut);
+    return true;
+  }
+  entries.sort();
+  if (entries.missing.empty()) {
+    scan_rows<false>(entries, cut);
+  } else {
+    scan_rows<true>(entries, cut);
+  }
+  return true;
 }
 
 void LabelTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
@@ -208,6 +340,13 @@ void LabelTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
 }
 
 void LabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double, Tree& tree) {
+  if (n == 1) {  // its labels, which are sorted
+    const LabelSpan span = labels_of(data_, nullptr, rows, nullptr, 0);
+    tree.leaf_labels.insert(tree.leaf_labels.end(), span.begin, span.end);
+    tree.leaf_offsets.push_back(static_cast<std::int64_t>(tree.leaf_labels.size()));
+    tree.leaf_partial.push_back(static_cast<std::int64_t>(tree.leaf_counts.size()));
+    return;
+  }
   touched_.clear();
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t p = data_.offsets[rows[i]]; p < data_.offsets[rows[i] + 1]; ++p) {

@@ -6,10 +6,6 @@ namespace ramify {
 
 namespace {
 
-inline std::uint64_t key_of(std::uint32_t code, std::int64_t local_row) {
-  return (static_cast<std::uint64_t>(code) << 32) | static_cast<std::uint64_t>(local_row);
-}
-
 /// Read every row's code; `code_at(row)` gives it.
 template <class CodeAt>
 void gather_all(CodeAt code_at, const NodeSlice& node, NodeEntries& entries) {
@@ -19,7 +15,7 @@ void gather_all(CodeAt code_at, const NodeSlice& node, NodeEntries& entries) {
     const std::uint32_t code = code_at(node.rows[i]);
     low = std::min(low, code);
     high = std::max(high, code);
-    entries.keys[static_cast<std::size_t>(i)] = key_of(code, i);
+    entries.keys[static_cast<std::size_t>(i)] = NodeEntries::key_of(code, i);
   }
   entries.n_default = 0;
   entries.default_code = -1;
@@ -29,7 +25,7 @@ void gather_all(CodeAt code_at, const NodeSlice& node, NodeEntries& entries) {
 
 /// Keep the rows that hold neither the default nor nothing.
 template <bool any_missing, class CodeAt>
-void gather_exceptions(CodeAt code_at, const Column& column, const NodeSlice& node, NodeEntries& entries) {
+void gather_exceptions(CodeAt code_at, const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
   const auto default_code = static_cast<std::uint32_t>(column.default_code);  // -1 matches no code
   const auto missing_code = static_cast<std::uint32_t>(column.n_codes);
   entries.keys.resize(static_cast<std::size_t>(node.n) + 1);
@@ -37,7 +33,7 @@ void gather_exceptions(CodeAt code_at, const Column& column, const NodeSlice& no
   std::size_t n_keys = 0, n_missing = 0;
   for (std::int64_t i = 0; i < node.n; ++i) {
     const std::uint32_t code = code_at(node.rows[i]);
-    entries.keys[n_keys] = key_of(code, i);
+    entries.keys[n_keys] = NodeEntries::key_of(code, i);
     if (any_missing) {
       entries.missing[n_missing] = static_cast<std::uint32_t>(i);
       n_missing += code == missing_code;
@@ -52,7 +48,7 @@ void gather_exceptions(CodeAt code_at, const Column& column, const NodeSlice& no
 }
 
 template <class CodeAt>
-void gather_dense(CodeAt code_at, const Column& column, const NodeSlice& node, NodeEntries& entries) {
+void gather_dense(CodeAt code_at, const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
   if (column.default_code < 0 && !column.has_missing) {
     gather_all(code_at, node, entries);
   } else if (column.has_missing) {
@@ -63,17 +59,17 @@ void gather_dense(CodeAt code_at, const Column& column, const NodeSlice& node, N
 }
 
 template <class Code>
-void gather_column(const Column& column, const NodeSlice& node, NodeEntries& entries) {
-  const auto* codes = reinterpret_cast<const Code*>(column.codes.data());
+void gather_column(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
+  const auto* codes = reinterpret_cast<const Code*>(column.codes);
   gather_dense([codes](std::uint32_t row) -> std::uint32_t { return codes[row]; }, column, node, entries);
 }
 
 /// Walk the column's entries and keep those whose row is in the node.
 template <class Code, bool any_missing>
-void walk_entries(const Column& column, const NodeSlice& node, NodeEntries& entries) {
-  const std::int64_t n_entries = column.n_entries();
-  const auto* const codes = reinterpret_cast<const Code*>(column.codes.data());
-  const std::uint32_t* const entry_rows = column.entry_rows.data();
+void walk_entries(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
+  const std::int64_t n_entries = column.n_stored;
+  const auto* const codes = reinterpret_cast<const Code*>(column.codes);
+  const std::uint32_t* const entry_rows = column.entry_rows;
   const auto missing_code = static_cast<std::uint32_t>(column.n_codes);
   const auto n = static_cast<std::uint32_t>(node.n);
   entries.keys.resize(static_cast<std::size_t>(n_entries) + 1);
@@ -82,7 +78,7 @@ void walk_entries(const Column& column, const NodeSlice& node, NodeEntries& entr
   for (std::int64_t e = 0; e < n_entries; ++e) {
     const std::uint32_t local = node.positions[entry_rows[e]] - node.start;
     const std::uint32_t code = codes[e];
-    keys[n_keys] = key_of(code, local);
+    keys[n_keys] = NodeEntries::key_of(code, local);
     const bool inside = local < n;
     if (any_missing && inside && code == missing_code) {
       entries.missing.push_back(local);
@@ -94,7 +90,7 @@ void walk_entries(const Column& column, const NodeSlice& node, NodeEntries& entr
 }
 
 template <class Code>
-void walk_column(const Column& column, const NodeSlice& node, NodeEntries& entries) {
+void walk_column(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
   if (column.has_missing) {
     walk_entries<Code, true>(column, node, entries);
   } else {
@@ -102,26 +98,32 @@ void walk_column(const Column& column, const NodeSlice& node, NodeEntries& entri
   }
 }
 
+std::int32_t stored_code(const ColumnHead& column, std::int64_t at) {
+  if (column.width == 1) return column.codes[at];
+  if (column.width == 2) return reinterpret_cast<const std::uint16_t*>(column.codes)[at];
+  return static_cast<std::int32_t>(reinterpret_cast<const std::uint32_t*>(column.codes)[at]);
+}
+
 /// Search the node's rows among the column's entries.
-void search_entries(const Column& column, const NodeSlice& node, NodeEntries& entries) {
-  const auto begin = column.entry_rows.begin(), end = column.entry_rows.end();
+void search_entries(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
+  const std::uint32_t *const begin = column.entry_rows, *const end = begin + column.n_stored;
   for (std::int64_t i = 0; i < node.n; ++i) {
     const auto at = std::lower_bound(begin, end, node.rows[i]);
     if (at == end || *at != node.rows[i]) continue;
-    const std::int32_t code = column.stored_code(at - begin);
+    const std::int32_t code = stored_code(column, at - begin);
     if (code == column.n_codes) {
       entries.missing.push_back(static_cast<std::uint32_t>(i));
     } else {
-      entries.keys.push_back(key_of(static_cast<std::uint32_t>(code), i));
+      entries.keys.push_back(NodeEntries::key_of(static_cast<std::uint32_t>(code), i));
     }
   }
 }
 
-void gather_sparse(const Column& column, const NodeSlice& node, NodeEntries& entries) {
+void gather_sparse(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
   constexpr std::int64_t step_of_search = 6;  // a step of a search costs about six entries of a walk
   std::int64_t search_cost = node.n * step_of_search;
-  for (std::int64_t size = column.n_entries(); size > 1; size /= 2) search_cost += node.n * step_of_search;
-  if (column.n_entries() > search_cost) {
+  for (std::int64_t size = column.n_stored; size > 1; size /= 2) search_cost += node.n * step_of_search;
+  if (column.n_stored > search_cost) {
     search_entries(column, node, entries);
   } else if (column.width == 1) {
     walk_column<std::uint8_t>(column, node, entries);
@@ -145,11 +147,11 @@ void KeyBuffer::grow() {
 
 void gather(const FeatureTable& table, std::int64_t feature, const NodeSlice& node, NodeEntries& entries) {
   constexpr std::int64_t few_rows = 96;  // their rows stay in the cache while the subtree is grown
-  const Column& column = table.column(feature);
+  const ColumnHead& column = table.head(feature);
   entries.keys.clear();
   entries.missing.clear();
   if (column.sparse) return gather_sparse(column, node, entries);
-  const std::uint16_t* const by_row = table.codes_by_row(feature);
+  const std::uint16_t* const by_row = column.codes_by_row;
   if (by_row != nullptr && node.n <= few_rows) {
     const std::int64_t stride = table.codes_per_row();
     return gather_dense([=](std::uint32_t row) -> std::uint32_t { return by_row[row * stride]; }, column, node,
@@ -180,36 +182,54 @@ void NodeEntries::list_default(std::int64_t n, std::vector<char>& listed) {
   for (const std::uint64_t key : keys) listed[row_of(key)] = 1;
   for (const std::uint32_t row : missing) listed[row] = 1;
   for (std::int64_t i = 0; i < n; ++i) {
-    if (!listed[static_cast<std::size_t>(i)]) keys.push_back(key_of(static_cast<std::uint32_t>(default_code), i));
+    if (!listed[static_cast<std::size_t>(i)])
+      keys.push_back(NodeEntries::key_of(static_cast<std::uint32_t>(default_code), i));
   }
   n_default = 0;
   default_code = -1;
 }
 
 void NodeEntries::sort() {
+  if (n_default > 0 && max_code - min_code <= 1) return;  // one code, listed by row
+  if (keys.size() <= few_keys) {
+    sort_few();
+  } else {
+    sort_by_digits();
+  }
+}
+
+/// Few keys, listed by row: place each by the number of smaller ones, which takes no branch that could be mispredicted.
+void NodeEntries::sort_few() {
   const std::size_t n = keys.size();
-  if (n <= 24) {
-    for (std::size_t i = 1; i < n; ++i) {
-      const std::uint64_t key = keys[i];
-      std::size_t j = i;
-      for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
-      keys[j] = key;
+  std::uint64_t old_keys[few_keys];
+  std::size_t places[few_keys];
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t key = old_keys[i] = keys[i];
+    std::size_t n_larger = 0;
+    for (std::size_t j = 0; j < i; ++j) {
+      const std::size_t larger = old_keys[j] > key;
+      places[j] += larger;
+      n_larger += larger;
     }
-    return;
+    places[i] = i - n_larger;
   }
+  for (std::size_t i = 0; i < n; ++i) keys[places[i]] = old_keys[i];
+}
+
+/// Least significant digit of the code first; the more keys, the longer the digits. Keys of a code are listed by row.
+void NodeEntries::sort_by_digits() {
+  const std::size_t n = keys.size();
   const auto base = static_cast<std::uint32_t>(min_code);
-  const std::uint32_t range = static_cast<std::uint32_t>(max_code) - base + 1;
-  const bool countable = range <= 4096 && range <= 4 * n;
-  if (!countable && n <= 192) {
-    std::sort(keys.begin(), keys.end());
-    return;
-  }
-  // least significant digit first; one digit when the codes are few
-  const int bits = countable ? 12 : 8;
-  const std::uint32_t mask = (1u << bits) - 1;
+  const std::uint32_t last = static_cast<std::uint32_t>(max_code) - base;
+  int n_bits = 1;
+  while (n_bits < 32 && last >> n_bits != 0) ++n_bits;
+  const int longest = last < 4 * n && n_bits <= 16 ? 16 : n < 256 ? 6 : n < 2048 ? 8 : 11;
+  const int n_passes = (n_bits + longest - 1) / longest;
+  const int digit_bits = (n_bits + n_passes - 1) / n_passes;
+  const std::uint32_t mask = (1u << digit_bits) - 1;
   spare_.resize(n);
-  for (int shift = 0; shift < 32 && (shift == 0 || (range - 1) >> shift != 0); shift += bits) {
-    const std::uint32_t n_digits = std::min(mask, (range - 1) >> shift) + 1;
+  for (int shift = 0; shift < n_bits; shift += digit_bits) {
+    const std::uint32_t n_digits = std::min(mask, last >> shift) + 1;
     counts_.assign(n_digits + 1, 0);
     const auto digit = [=](std::uint64_t key) {
       return ((static_cast<std::uint32_t>(key >> 32) - base) >> shift) & mask;

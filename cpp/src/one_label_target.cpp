@@ -107,8 +107,9 @@ void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const
   tree.leaf_partial.push_back(static_cast<std::int64_t>(tree.leaf_counts.size()));
 }
 
-bool OneLabelTarget::scan(const NodeEntries& entries, Cut& cut) {
+bool OneLabelTarget::scan(NodeEntries& entries, Cut& cut) {
   const std::uint32_t range = static_cast<std::uint32_t>(entries.max_code - entries.min_code) + 1;
+  if (entries.n_default > 0 || !entries.missing.empty()) return false;
   if (!small_integers_ || range >= 1u << (32 - payload_bits)) return false;
   cut.found = false;
   if (range <= entries.keys.size() || range <= 32) {

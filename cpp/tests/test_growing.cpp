@@ -143,6 +143,34 @@ void wide_sparse_tables_grow() {
   }
 }
 
+/// Columns of two values, where small nodes find their features by bits: where every feature is looked at, the splits
+/// are as good as those found column by column (which of equally good features is first depends on the draw).
+void bits_find_what_columns_find() {
+  const std::int64_t n = 200, n_features = 70;
+  ForestData data(n, 5, 6, 7, 0.0);
+  Random random(7, 0);
+  data.X.assign(static_cast<std::size_t>(n * n_features), 0.0);
+  for (double& x : data.X) x = random.uniform() < 0.2 ? 3.0 : -1.0;
+  data.n_features = n_features;
+  data.n_categories.assign(static_cast<std::size_t>(n_features), 0);
+  const FeatureTable by_bits = data.table();
+  CHECK(by_bits.row_bits() != nullptr);
+  CHECK(by_bits.row_entries() == nullptr);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(n_features));
+  for (std::size_t f = 0; f < all.size(); ++f) all[f] = static_cast<std::int64_t>(f);
+  const FeatureTable by_columns = by_bits.take(all);
+  CHECK(by_columns.row_bits() == nullptr);
+  GrowParams params = grow_params(5, n_features);
+  params.max_depth = 3;
+  const Forest a = grow(data, by_bits, params), b = grow(data, by_columns, params);
+  validate(a);
+  for (std::size_t t = 0; t < a.trees.size(); ++t) {
+    CHECK(a.trees[t]->n_nodes() == b.trees[t]->n_nodes());
+    for (std::size_t i = 0; i < a.trees[t]->decrease.size(); ++i)
+      CHECK_NEAR(a.trees[t]->decrease[i], b.trees[t]->decrease[i], 1e-9);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -153,5 +181,6 @@ int main() {
   weights_leave_rows_out();
   a_poll_that_says_no_stops_growing();
   wide_sparse_tables_grow();
+  bits_find_what_columns_find();
   return check::finish();
 }

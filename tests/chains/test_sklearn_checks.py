@@ -19,7 +19,7 @@ from ramify.chains import (
 )
 from ramify.ensemble import ForestClassifier
 
-FOREST = ForestClassifier(15, max_depth=3, min_samples_leaf=3, random_state=0)
+FOREST = ForestClassifier(15, max_depth=2, min_samples_leaf=5, random_state=0)
 
 
 @parametrize_with_checks(

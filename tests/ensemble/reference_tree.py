@@ -173,7 +173,7 @@ class ReferenceTree:
             self.centre = self.m[rows] @ self.p.Y[rows] / self.m[rows].sum()
         best: Split | None = None
         at, n_drawn, n_features = n_constant, 0, len(self.features)
-        while at < n_features and n_drawn < self.p.max_features:
+        while at < n_features and n_drawn < self.p.max_features and not self.perfect(rows, best):
             drawn = at + self.random.below(n_features - at)
             self.features[at], self.features[drawn] = self.features[drawn], self.features[at]
             feature = self.features[at]
@@ -189,6 +189,12 @@ class ReferenceTree:
                     best = found
             at += 1
         return best, n_constant
+
+    def perfect(self, rows: np.ndarray, best: Split | None) -> bool:
+        """Labels: no split can be better than one that leaves no impurity on either side."""
+        if best is None or self.p.numbers:
+            return False
+        return self.pure(rows[best.left]) and self.pure(rows[~best.left])
 
     def best_of(self, splits: list[Split]) -> Split | None:
         best: Split | None = None

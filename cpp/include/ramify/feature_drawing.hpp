@@ -14,8 +14,8 @@ namespace ramify {
 /// Draws non-constant features of a node one by one, uniformly without replacement.
 ///
 /// Features found constant are constant in the whole subtree: they move to the front of the list, and a node inherits
-/// how many of them its parent knew. In nodes with few entries, mode-heavy columns are found by the rows' entries
-/// instead, so that a node never looks at columns that hold nothing for it.
+/// how many of them its parent knew. In small nodes, the columns that are not constant are found by what the rows hold
+/// (RowEntries, RowBits) instead, so that a node never looks at columns that hold nothing for it.
 class FeatureDrawing {
  public:
   FeatureDrawing(const FeatureTable& table, std::int64_t max_features);
@@ -26,13 +26,20 @@ class FeatureDrawing {
   /// Fill `entries` with the next feature of the node; false when none is left.
   bool draw(Random& random, NodeEntries& entries);
   std::int64_t feature() const { return feature_; }
+
+  /// Fill `entries` again with a feature that was drawn in this node.
+  void read(std::int64_t feature, NodeEntries& entries) const;
   std::int64_t n_constant() const { return n_constant_; }
 
  private:
   bool worth_by_row() const;
-  void list_by_row();
+  bool few_entries() const;
+  void list_entries();
+  void list_bits();
   bool draw_by_column(Random& random, NodeEntries& entries);
   bool draw_by_row(Random& random, NodeEntries& entries);
+  void read_entries(std::int64_t feature, NodeEntries& entries) const;
+  void read_bits(std::int64_t feature, std::int32_t bit, NodeEntries& entries) const;
 
   const FeatureTable& table_;
   const std::int64_t max_features_;
@@ -40,7 +47,7 @@ class FeatureDrawing {
   std::vector<std::uint32_t> features_;  ///< known constants, then drawn, then the rest
   std::int64_t n_constant_ = 0, next_ = 0, feature_ = -1;
 
-  // nodes with few entries
+  // small nodes
   bool by_row_ = false;
   std::vector<std::uint32_t> candidates_;
   std::vector<std::uint32_t> n_entries_, first_entry_;  ///< by feature; n_entries_ is 0 outside a node

@@ -47,11 +47,30 @@ struct Column {
   double threshold_between(std::int32_t low, std::int32_t high) const;
 };
 
-/// The entries of mode-heavy columns by row, so that small nodes cost by their non-zeros.
+/// What growing needs to know of a column, in few bytes: a node looks at many columns and at little of each.
+struct ColumnHead {
+  const std::uint8_t* codes;
+  const std::uint32_t* entry_rows;     ///< sparse only
+  const std::uint16_t* codes_by_row;   ///< of row 0 in the row-major copy, or null
+  std::int64_t n_stored;               ///< rows, or entries when sparse
+  std::int32_t n_codes, default_code;  ///< as in Column
+  std::uint8_t width;
+  bool nominal, sparse, has_missing;
+};
+
+/// The entries of sparse columns by row, so that small nodes cost by their non-zeros.
 struct RowEntries {
   std::vector<std::int64_t> offsets;  ///< n_rows + 1
   std::vector<std::uint32_t> features;
   std::vector<std::int32_t> codes;
+};
+
+/// Columns of two values, one of them the default, as a bit per cell: a few words tell which are constant in a node.
+struct RowBits {
+  std::int64_t n_words = 0;             ///< per row
+  std::vector<std::uint64_t> bits;      ///< n_rows x n_words: does the row hold the other value?
+  std::vector<std::uint32_t> features;  ///< by bit
+  std::vector<std::int32_t> bit_of;     ///< by feature, -1 if it has none
 };
 
 /// A list of columns over the same rows. Copies are cheap: columns are shared.
@@ -63,6 +82,7 @@ class FeatureTable {
   std::int64_t n_rows() const { return n_rows_; }
   std::int64_t n_features() const { return static_cast<std::int64_t>(columns_.size()); }
   const Column& column(std::int64_t feature) const { return *columns_[static_cast<std::size_t>(feature)]; }
+  const ColumnHead& head(std::int64_t feature) const { return heads_[static_cast<std::size_t>(feature)]; }
   bool has_sparse() const { return has_sparse_; }
   std::vector<std::int32_t> n_categories() const;
 
@@ -72,38 +92,38 @@ class FeatureTable {
   /// The given columns in the given order; nothing is copied.
   FeatureTable take(const std::vector<std::int64_t>& features) const;
 
-  /// Row-wise entries, or null when no column is mostly one value. Features for which
-  /// `by_row(f)` holds are found there; the others must be looked at one by one.
+  /// What is known by row, or null where there are too few such columns. Features for which `by_row(f)` holds are found
+  /// in one of both; the others must be looked at one by one.
   const RowEntries* row_entries() const { return row_entries_.get(); }
+  const RowBits* row_bits() const { return row_bits_.get(); }
   bool by_row(std::int64_t feature) const {
     return feature < static_cast<std::int64_t>(by_row_.size()) && by_row_[static_cast<std::size_t>(feature)];
   }
   const std::vector<std::uint32_t>& column_wise() const { return column_wise_; }
 
-  /// A row-major copy of small tables' dense codes: the code of `row` is at [row * codes_per_row()]. Null if there is
-  /// none. Nodes with few rows read it, since few cache lines hold all they need.
-  const std::uint16_t* codes_by_row(std::int64_t feature) const {
-    if (!codes_by_row_ || static_cast<std::size_t>(feature) >= place_in_row_.size()) return nullptr;
-    const std::int32_t place = place_in_row_[static_cast<std::size_t>(feature)];
-    return place < 0 ? nullptr : codes_by_row_->data() + place;
-  }
+  /// Small tables have a row-major copy of their dense codes: the code of `row` is at
+  /// head(f).codes_by_row[row * codes_per_row()]. Nodes with few rows read it, since few cache lines hold all they
+  /// need.
   std::int64_t codes_per_row() const { return codes_per_row_; }
 
   /// Bytes held by codes, values and entries.
   std::int64_t n_bytes() const;
 
  private:
-  void index_rows();
+  void index_entries();
+  void index_bits();
   void list_column_wise();
   void copy_by_row();
+  static ColumnHead head_of(const Column& column);
 
   std::int64_t n_rows_ = 0;
   bool has_sparse_ = false;
   std::vector<std::shared_ptr<const Column>> columns_;
+  std::vector<ColumnHead> heads_;  ///< per column
   std::shared_ptr<const RowEntries> row_entries_;
+  std::shared_ptr<const RowBits> row_bits_;
   std::vector<char> by_row_;
   std::shared_ptr<const std::vector<std::uint16_t>> codes_by_row_;
-  std::vector<std::int32_t> place_in_row_;  ///< per feature, -1 if not copied
   std::int64_t codes_per_row_ = 0;
   std::vector<std::uint32_t> column_wise_;  ///< features that are not by_row
 };

@@ -1,8 +1,8 @@
 /// The driver that grows trees for any target.
 ///
 /// A target is a class with the functions of LabelTarget (label_target.hpp): begin_tree, begin_node, pure, decrease,
-/// clear / add / score, set_missing / add_tracking_missing / score_with_missing, worthwhile (a stopping rule for the
-/// cut that was scored last), category_sums and write_leaf. A score of minus infinity says that a cut is not
+/// perfect, clear / add / score, set_missing / add_tracking_missing / score_with_missing, worthwhile (a stopping rule
+/// for the cut that was scored last), category_sums and write_leaf. A score of minus infinity says that a cut is not
 /// admissible. `grow_forest` does the rest.
 #pragma once
 
@@ -137,6 +137,7 @@ class TreeGrower {
     std::int64_t n_constant = node.n_constant;
     drawing_.begin_node(slice, n_constant);
     const auto draws_on = [&](std::int64_t n_drawn) {
+      if (best_.found && target_.perfect(best_.score)) return false;  // no feature can be better
       return n_drawn < params_.max_features || (params_.all_features_at_root && node.id == 0 && !best_.found);
     };
     for (std::int64_t n_drawn = 0; draws_on(n_drawn) && drawing_.draw(random, splitter_.entries); ++n_drawn) {
@@ -144,7 +145,7 @@ class TreeGrower {
       if (params_.random_splits) {
         splitter_.random(feature, table_.column(feature), n, limits, random, best_);
       } else {
-        splitter_.best(feature, table_.column(feature), n, limits, best_);
+        splitter_.best(feature, table_.head(feature), n, limits, best_);
       }
     }
     n_constant = drawing_.n_constant();
@@ -190,7 +191,7 @@ class TreeGrower {
   /// Note the side of every local row; returns the weight that goes left.
   double mark_left(const NodeSlice& slice) {
     NodeEntries& entries = splitter_.entries;
-    gather(table_, best_.feature, slice, entries);
+    drawing_.read(best_.feature, entries);
     const auto goes_left = [&](std::int32_t code) {
       if (!best_.nominal) return code <= best_.low;
       return ((best_.left_codes[static_cast<std::size_t>(code) / 64] >> (code % 64)) & 1) != 0;

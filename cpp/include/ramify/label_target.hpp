@@ -7,6 +7,7 @@
 #include "ramify/forest.hpp"
 #include "ramify/node_entries.hpp"
 #include "ramify/nominal.hpp"
+#include "ramify/splitting.hpp"
 
 namespace ramify {
 
@@ -44,6 +45,9 @@ class LabelTarget {
   /// Weight times impurity of the node, less that of both sides of a split with this score.
   double decrease(double score) const { return score - node_square_ / node_weight_; }
 
+  /// Does a split with this score leave no impurity on either side?
+  bool perfect(double score) const { return score + score_tolerance * score >= perfect_; }
+
   void clear();
   void add(std::uint32_t row);
   double score() const { return score_of(square_, product_, weight_); }
@@ -64,7 +68,18 @@ class LabelTarget {
 
   void write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double total, Tree& tree);
 
+  /// Find the best cut of a feature without a default or with two values, as Splitter does with add and score.
+  bool scan(NodeEntries& entries, Cut& cut);
+
  private:
+  /// What a row adds to a side whatever else is there.
+  struct RowTerms {
+    double weight;     ///< m
+    double self;       ///< m^2 sum w over its labels
+    double with_node;  ///< m sum w C over its labels
+  };
+  class LabelSums;
+
   /// square / weight + square of the rest / weight of the rest, with one division.
   double score_of(double square, double product, double weight) const {
     const double rest = node_weight_ - weight;
@@ -74,6 +89,9 @@ class LabelTarget {
   void merge_equal_labels();
   void renumber(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots, bool merge,
                 LocalLabels& to);
+  template <bool any_missing>
+  void scan_rows(const NodeEntries& entries, Cut& cut);
+  void scan_two_values(const NodeEntries& entries, Cut& cut);
 
   const LabelRows data_;
   std::vector<LocalLabels> levels_;
@@ -90,13 +108,15 @@ class LabelTarget {
   // the node
   std::int64_t n_ = 0;
   const double* m_ = nullptr;  ///< weight per local row
-  std::vector<double> node_count_, self_, with_node_;
-  double node_weight_ = 0, node_square_ = 0;
+  std::vector<double> node_count_;
+  std::vector<RowTerms> terms_;
+  double node_weight_ = 0, node_square_ = 0, perfect_ = 0;
   bool pure_ = false;
 
   // the accumulated side: u = w c
   std::vector<double> u_;
   double square_ = 0, product_ = 0, weight_ = 0;
+  std::vector<double> scores_;  ///< of the cuts of a feature
 
   // missing rows: v = w c
   std::vector<double> v_;
@@ -127,8 +147,8 @@ inline void LabelTarget::add(std::uint32_t row) {
       s += (u0 + u1) + (u2 + u3);
     }
   }
-  square_ += 2 * m * s + self_[row];
-  product_ += with_node_[row];
+  square_ += 2 * m * s + terms_[row].self;
+  product_ += terms_[row].with_node;
   weight_ += m;
 }
 
@@ -145,5 +165,8 @@ inline void LabelTarget::add_tracking_missing(std::uint32_t row) {
   cross_ += m_[row] * e;
   add(row);
 }
+
+template <>
+inline constexpr bool has_own_scan<LabelTarget> = true;
 
 }  // namespace ramify

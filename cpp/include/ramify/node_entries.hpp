@@ -65,6 +65,9 @@ struct NodeEntries {
   std::int32_t default_code = -1;
   std::int32_t min_code = 0, max_code = 0;  ///< over listed rows and the default
 
+  static std::uint64_t key_of(std::uint32_t code, std::int64_t row) {
+    return static_cast<std::uint64_t>(code) << 32 | static_cast<std::uint64_t>(row);
+  }
   static std::int32_t code_of(std::uint64_t key) { return static_cast<std::int32_t>(key >> 32); }
   static std::uint32_t row_of(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
 
@@ -84,6 +87,10 @@ struct NodeEntries {
   void sort();
 
  private:
+  static constexpr std::size_t few_keys = 24;
+  void sort_few();
+  void sort_by_digits();
+
   KeyBuffer spare_;
   std::vector<std::uint32_t> counts_;
 };

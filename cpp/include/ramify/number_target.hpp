@@ -20,6 +20,7 @@ class NumberTarget {
   int begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights, int level);
   bool pure() const { return pure_; }
   double decrease(double score) const { return score; }
+  static constexpr bool perfect(double) { return false; }  // not to be told from rounding
 
   void clear();
   void add(std::uint32_t row);

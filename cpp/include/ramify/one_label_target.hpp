@@ -21,6 +21,7 @@ class OneLabelTarget {
   int begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights, int level);
   bool pure() const { return pure_; }
   double decrease(double score) const { return score - node_square_ / node_weight_; }
+  bool perfect(double score) const { return score + score_tolerance * score >= label_weight_ * node_count_; }
 
   void clear() { count_ = weight_ = 0; }
   void add(std::uint32_t row) {
@@ -39,7 +40,7 @@ class OneLabelTarget {
 
   /// Find the best cut of a feature that all rows of the node list (none missing, no default), ties as in Splitter.
   /// False, with nothing done, where weights are not small integers or codes too many: then sort and add.
-  bool scan(const NodeEntries& entries, Cut& cut);
+  bool scan(NodeEntries& entries, Cut& cut);
 
  private:
   double score_of(double count, double weight) const {

@@ -11,12 +11,13 @@
 
 namespace ramify {
 
-/// A score is the criterion's gain; the functions are those of LabelTarget. A leaf holds the mean sign of each label pair
-/// over the examples that compare it.
+/// A score is the criterion's gain; the functions are those of LabelTarget. A leaf holds the mean sign of each label
+/// pair over the examples that compare it.
 template <class Criterion>
 class RankTarget {
  public:
-  explicit RankTarget(const RankingProblem& problem) : data_(problem.rows), vectors_(problem.vectors), criterion_(problem) {}
+  explicit RankTarget(const RankingProblem& problem)
+      : data_(problem.rows), vectors_(problem.vectors), criterion_(problem) {}
 
   void begin_tree() {}
 
@@ -34,6 +35,7 @@ class RankTarget {
 
   bool pure() const { return pure_; }
   double decrease(double score) const { return score * criterion_.node_weight(); }
+  static constexpr bool perfect(double) { return false; }
 
   void clear() {
     criterion_.clear();
@@ -103,11 +105,14 @@ class RankTarget {
     compared_.assign(n_pairs, data_.compared == nullptr ? total : 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t start = static_cast<std::int64_t>(rows[i]) * data_.n_pairs;
-      for (std::size_t p = 0; p < n_pairs; ++p) sum_[p] += weights[i] * data_.signs[start + static_cast<std::int64_t>(p)];
+      for (std::size_t p = 0; p < n_pairs; ++p)
+        sum_[p] += weights[i] * data_.signs[start + static_cast<std::int64_t>(p)];
       if (data_.compared == nullptr) continue;
-      for (std::size_t p = 0; p < n_pairs; ++p) compared_[p] += weights[i] * data_.compared[start + static_cast<std::int64_t>(p)];
+      for (std::size_t p = 0; p < n_pairs; ++p)
+        compared_[p] += weights[i] * data_.compared[start + static_cast<std::int64_t>(p)];
     }
-    for (std::size_t p = 0; p < n_pairs; ++p) tree.leaf_values.push_back(compared_[p] > 0 ? sum_[p] / compared_[p] : 0.0);
+    for (std::size_t p = 0; p < n_pairs; ++p)
+      tree.leaf_values.push_back(compared_[p] > 0 ? sum_[p] / compared_[p] : 0.0);
   }
 
  private:

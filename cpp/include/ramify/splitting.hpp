@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -15,14 +16,17 @@ namespace ramify {
 /// Scores closer than this (relative) are equal; equal scores go to the first drawn feature and its lowest cut.
 constexpr double score_tolerance = 1e-12;
 
-/// The best cut of a numeric feature: codes up to `low` go left, `high` is the next code in the node.
+/// The best cut of a numeric feature: codes up to `low` go left, `high` is the next code in the node (-1: there is
+/// none, only missing values go right).
 struct Cut {
   bool found = false;
   double score = 0;
   std::int32_t low = 0, high = 0;
+  bool missing_left = false;
 };
 
-/// Whether a target finds the best cut of a numeric feature by itself: bool scan(const NodeEntries&, Cut&).
+/// Whether a target finds the best cut of a numeric feature by itself: bool scan(NodeEntries&, Cut&). It does nothing
+/// and says false where it cannot.
 template <class Target>
 inline constexpr bool has_own_scan = false;
 
@@ -67,16 +71,16 @@ class Splitter {
   NodeEntries entries;  ///< of the feature at hand, filled by the caller
 
   /// Offer the best split of the feature whose `entries` (not constant) are filled in; better ones replace `best`.
-  void best(std::int64_t feature, const Column& column, std::int64_t n, const SideLimits& limits, Split& best) {
+  void best(std::int64_t feature, const ColumnHead& column, std::int64_t n, const SideLimits& limits, Split& best) {
     limits_ = limits;
     prepare_missing();
-    if (column.nominal) return best_nominal(feature, column, n, best);
+    if (column.nominal) return best_nominal(feature, column.n_codes, n, best);
     if (!scan_at_once()) {
       entries.sort();
       scan();
     }
     if (!found_ || !worthwhile_ || !better(best)) return;
-    accept(feature, column, best);
+    accept(feature, best);
     best.nominal = best.has_threshold = false;
     best.low = low_;
     best.high = high_;
@@ -87,7 +91,7 @@ class Splitter {
               Split& best) {
     limits_ = limits;
     prepare_missing();
-    if (column.nominal) return random_nominal(feature, column, n, random, best);
+    if (column.nominal) return random_nominal(feature, column.n_codes, n, random, best);
     found_ = false;
     double threshold = std::numeric_limits<double>::infinity();
     std::int32_t low = entries.max_code;
@@ -105,7 +109,7 @@ class Splitter {
     }
     score_cut(low, low == entries.max_code ? -1 : low + 1);
     if (!found_ || !worthwhile_ || !better(best)) return;
-    accept(feature, column, best);
+    accept(feature, best);
     best.nominal = false;
     best.has_threshold = true;
     best.low = low;
@@ -117,7 +121,7 @@ class Splitter {
     return !best.found || score_ > best.score + score_tolerance * std::abs(best.score);
   }
 
-  void accept(std::int64_t feature, const Column&, Split& best) const {
+  void accept(std::int64_t feature, Split& best) const {
     best.found = true;
     best.feature = feature;
     best.score = score_;
@@ -173,18 +177,17 @@ class Splitter {
     worthwhile_ = target_.worthwhile();
   }
 
-  /// Leave the scan to a target that has a quicker one, where every row is listed and any side is large enough.
+  /// Leave the scan to a target that has a quicker one, where any side is large enough.
   bool scan_at_once() {
     if constexpr (has_own_scan<Target>) {
-      if (!entries.missing.empty() || entries.n_default > 0 || limits_.min_samples_leaf > 1) return false;
-      if (limits_.weights != nullptr) return false;
+      if (limits_.min_samples_leaf > 1 || limits_.weights != nullptr) return false;
       Cut cut;
       if (!target_.scan(entries, cut)) return false;
       found_ = cut.found;
       score_ = cut.score;
       low_ = cut.low;
       high_ = cut.high;
-      missing_left_ = false;
+      missing_left_ = cut.missing_left;
       worthwhile_ = true;
       return true;
     } else {
@@ -328,7 +331,7 @@ class Splitter {
     }
   }
 
-  void best_nominal(std::int64_t feature, const Column& column, std::int64_t n, Split& best) {
+  void best_nominal(std::int64_t feature, std::int32_t n_codes, std::int64_t n, Split& best) {
     entries.sort();
     bool two = true;  // no order to find
     for (const std::uint64_t key : entries.keys) {
@@ -361,11 +364,11 @@ class Splitter {
       scan();
     }
     if (!found_ || !worthwhile_ || !better(best)) return;
-    accept(feature, column, best);
-    write_subset(column, static_cast<std::size_t>(low_) + 1, best);
+    accept(feature, best);
+    write_subset(n_codes, static_cast<std::size_t>(low_) + 1, best);
   }
 
-  void random_nominal(std::int64_t feature, const Column& column, std::int64_t n, Random& random, Split& best) {
+  void random_nominal(std::int64_t feature, std::int32_t n_codes, std::int64_t n, Random& random, Split& best) {
     list_codes(n);
     const auto k = codes_.size();
     found_ = false;
@@ -399,13 +402,13 @@ class Splitter {
       score_cut(0, -1);
     }
     if (!found_ || !worthwhile_ || !better(best)) return;
-    accept(feature, column, best);
-    write_subset(column, n_left, best);
+    accept(feature, best);
+    write_subset(n_codes, n_left, best);
   }
 
   /// The first `n_left` of `codes_` go left.
-  void write_subset(const Column& column, std::size_t n_left, Split& best) {
-    const auto n_words = static_cast<std::size_t>((column.n_codes + 63) / 64);
+  void write_subset(std::int32_t n_codes, std::size_t n_left, Split& best) {
+    const auto n_words = static_cast<std::size_t>((n_codes + 63) / 64);
     best.nominal = true;
     best.left_codes.assign(n_words, 0);
     best.present_codes.assign(n_words, 0);
