@@ -11,14 +11,15 @@ import numpy as np
 def topological_order(edges: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """Every parent before its children, by waves from the roots; a cycle is refused and printed."""
     n_nodes = len(names)
-    children = adjacency(edges[:, 0], edges[:, 1], n_nodes)
+    children = edges[np.argsort(edges[:, 0], kind="stable"), 1].tolist()
+    ends = np.cumsum(np.bincount(edges[:, 0], minlength=n_nodes)).tolist()
     n_waiting = np.bincount(edges[:, 1], minlength=n_nodes).tolist()
     ready = deque(node for node in range(n_nodes) if n_waiting[node] == 0)
     order = []
     while ready:
         node = ready.popleft()
         order.append(node)
-        for child in children[node]:
+        for child in children[ends[node - 1] if node else 0 : ends[node]]:
             n_waiting[child] -= 1
             if n_waiting[child] == 0:
                 ready.append(child)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ramify.datasets.files import FileError, PathLike, file_paths, read_text, shown
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 
+_Value = TypeVar("_Value")
 _TAGS = frozenset({"id", "is_a", "relationship", "alt_id", "replaced_by", "is_obsolete", "name", "namespace"})
 
 
 @dataclass(slots=True)
 class Term:
-    """A stanza [Term]: `parents` are (relation, id, line)."""
+    """A stanza [Term]: `parents` are (relation, id, line). What most terms lack is no list of its own."""
 
     id: str
     line: int
-    parents: list[tuple[str, str, int]] = field(default_factory=list)
-    alternative_ids: list[str] = field(default_factory=list)
-    replaced_by: list[str] = field(default_factory=list)
+    parents: list[tuple[str, str, int]] | tuple[()] = ()
+    alternative_ids: list[str] | tuple[()] = ()
+    replaced_by: list[str] | tuple[()] = ()
     name: str = ""
     namespace: str = ""
     is_obsolete: bool = False
@@ -199,17 +200,24 @@ def _add_tag(path: PathLike, term: Term, tag: str, value: str, line: int) -> Non
                 column=1,
                 advice="Write is_a: ID or relationship: RELATION ID.",
             )
-        term.parents.append((words[0], words[1], line))
+        term.parents = _with(term.parents, (words[0], words[1], line))
     elif tag == "alt_id":
-        term.alternative_ids.append(value)
+        term.alternative_ids = _with(term.alternative_ids, value)
     elif tag == "replaced_by":
-        term.replaced_by.append(value)
+        term.replaced_by = _with(term.replaced_by, value)
     elif tag == "name":
         term.name = value
     elif tag == "namespace":
         term.namespace = value
     elif tag == "is_obsolete":
         term.is_obsolete = value == "true"
+
+
+def _with(values: list[_Value] | tuple[()], value: _Value) -> list[_Value]:
+    if not isinstance(values, list):
+        return [value]
+    values.append(value)
+    return values
 
 
 def _edges(
