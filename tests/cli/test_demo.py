@@ -25,7 +25,7 @@ def folder(small, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def printed(small, folder):
-    result = CliRunner().invoke(ramify, ["demo", "-o", str(folder), "--jobs", "1"])
+    result = CliRunner().invoke(ramify, ["demo", "-o", str(folder), "--jobs", "1", "-v"])
     assert result.exit_code == 0, result.output
     return result.output
 

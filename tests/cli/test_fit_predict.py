@@ -204,3 +204,47 @@ def test_json_is_printed_whatever_was_measured(songs, tmp_path, capsys):
     run("predict", songs / "songs.ramify", tmp_path / "new.csv", "--json")
     predicted = json.loads(capsys.readouterr().out)
     assert (len(predicted), set(predicted[0])) == (60, {"id", "prediction"})
+
+
+def test_columns_of_sparse_files_are_matched_by_name(tmp_path, capsys):
+    def written(path, names, cells):
+        attributes = "".join(f"@attribute {name} numeric\n" for name in names)
+        rows = ""
+        for row, kind in cells:
+            values = [f"{place} {row[name]}" for place, name in enumerate(names) if name in row]
+            rows += "{" + ", ".join([*values, f"{len(names)} {kind}"]) + "}\n"
+        path.write_text(f"@relation r\n{attributes}@attribute kind {{x,y}}\n@data\n{rows}", encoding="utf-8")
+
+    cells = [({"a": 1}, "x"), ({"b": 2, "c": 1}, "y"), ({"a": 3, "c": 1}, "x"), ({"b": 1}, "y")] * 6
+    written(tmp_path / "known.arff", ["a", "b", "c"], cells)
+    written(tmp_path / "other.arff", ["c", "more", "b", "a"], [(row | {"more": 7}, kind) for row, kind in cells])
+    written(tmp_path / "less.arff", ["a", "c"], [({"a": 1}, "x")])
+    for method in ("random-forest", "br"):
+        run("fit", tmp_path / "known.arff", "-o", tmp_path / "m.ramify", "--trees", 5, "--method", method, "-q")
+        assert ramify.load(tmp_path / "m.ramify").feature_names_in_.tolist() == ["a", "b", "c"]
+        shown = []
+        for name in ("known", "other"):
+            assert run("predict", tmp_path / "m.ramify", tmp_path / f"{name}.arff") == 0
+            captured = capsys.readouterr()
+            assert captured.err == ""
+            shown.append(captured.out)
+        assert shown[0] == shown[1]
+        assert shown[0].count(",x") == 12
+        assert run("predict", tmp_path / "m.ramify", tmp_path / "less.arff") == 1
+        assert "lacks 1 of the model's 3 features, the first is 'b'" in capsys.readouterr().err
+
+
+def test_quiet_prints_nothing_but_the_json_that_is_asked_for(songs, tmp_path, capsys):
+    rows = [songs / "songs.ramify", songs / "songs.csv", "--target", "mood_*", "-q"]
+    assert run("predict", *rows) == 0
+    assert capsys.readouterr().out == ""
+    assert run("predict", *rows, "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)) > 0
+    assert run("predict", *rows, "--json", "-o", tmp_path / "out.csv") == 0
+    assert "measures" in json.loads(capsys.readouterr().out)
+
+
+def test_a_model_that_is_not_there_is_named_with_those_that_are(songs, capsys):
+    assert run("predict", songs / "nothing.ramify", songs / "songs.csv") == 1
+    shown = capsys.readouterr().err
+    assert f"{songs / 'nothing.ramify'}: there is no such model file. In {songs} there is songs.ramify." in shown

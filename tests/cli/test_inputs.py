@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from ramify.cli.inputs import read_data, term_titles
+from ramify.datasets import read, read_hierarchy
 
 OBO = """format-version: 1.2
 
@@ -38,6 +39,15 @@ def test_labels_get_the_ancestors_of_an_ontology(files):
     assert data.target == "hierarchy"
     assert data.label_names == ("T:1", "T:2", "T:3", "T:4")
     np.testing.assert_array_equal(data.y.toarray(), [[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 1, 1]])
+
+
+def test_the_library_reads_what_the_command_reads(files):
+    data = read(files / "data.csv", target="terms", hierarchy=files / "terms.obo")
+    same = read_data([files / "data.csv"], ["terms"], files / "terms.obo")
+    assert data.label_names == same.label_names
+    assert (data.y != same.y).nnz == 0
+    given = read(files / "data.csv", target="terms", hierarchy=read_hierarchy(files / "terms.obo"))
+    assert given.hierarchy == data.hierarchy
 
 
 def test_a_star_takes_all_columns_that_start_so(tmp_path):

@@ -108,7 +108,7 @@ def test_what_the_system_refuses_is_told_in_words(tmp_path, capfd):
     code, _, errors = run(capfd, "predict", tmp_path / "none.ramify", "x.csv")
     assert (code, errors) == (
         1,
-        f"Error: {tmp_path / 'none.ramify'}: there is no such file or folder. Check the spelling.\n",
+        f"Error: {tmp_path / 'none.ramify'}: there is no such model file. Write one with ramify.save.\n",
     )
     code, _, errors = run(capfd, "predict", tmp_path, "x.csv")
     assert (code, errors) == (1, f"Error: {tmp_path}: this is a folder. Name a file.\n")

@@ -216,3 +216,10 @@ def test_missing_folder_is_named(tmp_path):
 def test_file_starts_with_its_magic(tmp_path):
     ramify.save(ForestClassifier(), tmp_path / "model.ramify")
     assert (tmp_path / "model.ramify").read_bytes().startswith(MAGIC)
+
+
+def test_a_file_that_is_not_there_is_named_with_the_next_step(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nofile: there is no such model file. Write one with ramify.save"):
+        ramify.load(tmp_path / "nofile")
+    with pytest.raises(IsADirectoryError, match="this is a folder"):
+        ramify.load(tmp_path)

@@ -41,7 +41,7 @@ N_STEPS = 6
 )  # fmt: skip
 @running_options
 @output_options
-def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose: bool) -> None:  # noqa: ARG001
+def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Generate data with a known truth, run the whole flow on it and write a report.
 
     Takes less than a minute. Each step says what it means and which command does it on your own file.
@@ -56,7 +56,7 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
     from ramify.report import write_report
 
     started = time.monotonic()
-    guide = Guide(console(quiet=quiet or as_json), Path(folder))
+    guide = Guide(console(quiet=quiet or as_json), Path(folder), verbose=int(verbose and not quiet))
     guide.folder.mkdir(parents=True, exist_ok=True)
     data = _generate(guide, seed)
     train, test = data.rows(np.arange(N_TRAIN)), data.rows(np.arange(N_TRAIN, N_ROWS))
@@ -91,6 +91,7 @@ class Guide:
 
     terminal: Console
     folder: Path
+    verbose: int = 0
     n_steps: int = 0
 
     def step(self, title: str, meaning: str, *command: str) -> None:
@@ -157,7 +158,7 @@ def _grow(guide: Guide, train: Dataset, test: Dataset, seed: int, jobs: int) -> 
     guide.step(
         "Grow", f"{N_TREES} trees learn all labels at once from {train.n_samples} examples", "fit", "-o", "m.ramify"
     )
-    forest = ForestClassifier(N_TREES, hierarchy=train.hierarchy, random_state=seed, n_jobs=jobs)
+    forest = ForestClassifier(N_TREES, hierarchy=train.hierarchy, random_state=seed, n_jobs=jobs, verbose=guide.verbose)
     forest.fit(train.to_frame(), train.y)
     predicted = forest.predict_proba(test.to_frame())
     measures = measure_table(test.y, predicted, target="hierarchy", prior=forest.prior_, hierarchy=train.hierarchy)
@@ -181,7 +182,9 @@ def _rank(guide: Guide, train: Dataset, forest: ForestClassifier, seed: int, job
     guide.step("Rank", "which features matter: four scores of the forest, one of neighbours", "rank", "-o", "r.csv")
     X = train.to_frame()
     rankings: dict[str, FeatureRanking] = forest_ranking(forest, list(SCORES), X, train.y)
-    relief = ReliefRanker(hierarchy=train.hierarchy, random_state=seed, n_jobs=jobs).fit(X, train.y)
+    relief = ReliefRanker(hierarchy=train.hierarchy, random_state=seed, n_jobs=jobs, verbose=guide.verbose).fit(
+        X, train.y
+    )
     rankings = {**rankings, "relief": relief.ranking_}
     for name, ranking in rankings.items():
         ranking.save(guide.folder / f"ranking-{name}.csv")

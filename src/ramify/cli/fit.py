@@ -56,7 +56,7 @@ def fit(
       ramify fit songs.csv --target 'mood_*' --method bagging --trees 200 -o songs.ramify
     """  # noqa: D301
     from ramify.cli.inputs import read_data, term_titles
-    from ramify.cli.model_data import model_features, model_target, show_measures
+    from ramify.cli.model_data import model_features, model_target, remember_names, show_measures
     from ramify.models import save
 
     dataset = read_data(data, target, hierarchy)
@@ -66,7 +66,8 @@ def fit(
     if method in CHAIN_METHODS:
         if report is not None:
             raise click.UsageError("--report shows forests; for chains use 'ramify rank --method lcc --report'.")
-        _fit_chains(method, dataset, learnt, model_file, quiet=quiet, as_json=as_json, random_state=seed, n_jobs=jobs,
+        _fit_chains(method, dataset, learnt, model_file, quiet=quiet, as_json=as_json,
+                    verbose=int(verbose and not quiet), random_state=seed, n_jobs=jobs,
                     n_estimators=trees, max_depth=max_depth, min_samples_leaf=min_samples_leaf)  # fmt: skip
         return
     model = _new_model(
@@ -90,8 +91,9 @@ def fit(
         _write_report(report, model, dataset, learnt, table, title, term_titles(hierarchy), seed)
     for name in ("oob_prediction_", "oob_score_"):
         model.__dict__.pop(name, None)
+    remember_names(model, learnt)
     save(model, model_file)
-    if quiet:
+    if quiet and not as_json:
         return
     show_measures(table, title, as_json=as_json)
     if not as_json:
@@ -99,19 +101,30 @@ def fit(
 
 
 def _fit_chains(
-    method: str, dataset: Dataset, learnt: Dataset, model_file: str, *, quiet: bool, as_json: bool, **parameters: Any
+    method: str,
+    dataset: Dataset,
+    learnt: Dataset,
+    model_file: str,
+    *,
+    quiet: bool,
+    as_json: bool,
+    verbose: int,
+    **parameters: Any,
 ) -> None:
     """Learn label sets by chains or their relatives; measured where there is a test part."""
     from ramify.cli.chain_methods import chain_model, named_label_sets
-    from ramify.cli.model_data import model_features, model_target, show_measures
+    from ramify.cli.model_data import model_features, model_target, remember_names, show_measures
     from ramify.models import save
 
     model = chain_model(method, learnt, **parameters)
+    if "verbose" in model.get_params(deep=False):
+        model.set_params(verbose=verbose)
     target = model_target(learnt) if learnt.target == "classes" else named_label_sets(learnt)
     model.fit(model_features(learnt), target)
-    save(model, model_file)
     table, title = _measured(model, dataset, learnt, False)
-    if not quiet:
+    remember_names(model, learnt)
+    save(model, model_file)
+    if as_json or not quiet:
         show_measures(table, title, as_json=as_json)
     if not quiet and not as_json:
         click.echo(f"Saved {model_file}: {method} for {learnt.n_labels} labels over {learnt.n_samples} rows.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ramify.cli.inputs import read_data, read_hierarchy
+from ramify.cli.inputs import read_data
 from ramify.cli.options import data_options, output_options
 from ramify.cli.terminal import console, json_text, plain
 
@@ -88,6 +88,7 @@ def _ending(file: str) -> str:
 def _described(
     files: list[str], target: tuple[str, ...], hierarchy: str | None, feature_hierarchy: str | None
 ) -> dict[str, Any]:
+    from ramify.datasets import read_hierarchy
     from ramify.datasets.description import describe, describe_hierarchy
     from ramify.datasets.files import sha256_of
 

@@ -49,8 +49,9 @@ def data_to_predict(model: Any, files: Sequence[str], target: Sequence[str], hie
 
 def matched_features(model: Any, data: Dataset) -> Any:
     """The columns that the model learnt from, in its order; others are left out."""
-    features = model_features(data)
-    if not hasattr(model, "feature_names_in_") or not hasattr(features, "columns"):
+    learnt_values = any(values is not None for values in getattr(model, "categories_", ()))
+    features = data.to_frame() if learnt_values else model_features(data)
+    if not hasattr(model, "feature_names_in_"):
         return features
     lacking = _lacking(model, data)
     if lacking:
@@ -58,7 +59,16 @@ def matched_features(model: Any, data: Dataset) -> Any:
             f"The data lacks {len(lacking)} of the model's {len(model.feature_names_in_)} features, the first is "
             f"{lacking[0]!r}. Give predict the columns that fit was given."
         )
-    return features[list(model.feature_names_in_)]
+    if hasattr(features, "columns"):
+        return features[list(model.feature_names_in_)]
+    position = {name: column for column, name in enumerate(data.feature_names)}
+    return features[:, [position[name] for name in model.feature_names_in_]]
+
+
+def remember_names(model: Any, data: Dataset) -> None:
+    """Give a model the names of its features where it learnt from a sparse matrix, which has none."""
+    if not hasattr(model, "feature_names_in_") and len(set(data.feature_names)) == data.n_features:
+        model.feature_names_in_ = np.array(data.feature_names, dtype=object)
 
 
 def _lacking(model: Any, data: Dataset) -> list[str]:

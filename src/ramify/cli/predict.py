@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ def predict(
 
     Columns are found by name; those that the model does not know are left out. Where the data has targets, a table of
     measures follows, with the prior alone beside the model. It goes to standard output if the predictions go to a file.
-    --json prints that table, or the predictions if they go to no file.
+    --json prints that table, or the predictions if they go to no file; --quiet prints neither.
 
     \b
     Examples:
@@ -67,6 +68,8 @@ def predict(
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
     X = matched_features(model, dataset)
+    # A sparse matrix has no names; its columns were matched by those of the file.
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")
     scores = model_scores(model, X)
     shown = scores
     if probabilities and hasattr(model, "pair_names_"):
@@ -75,12 +78,13 @@ def predict(
         shown = model.predict(X)
     rows = _rows(model, dataset, shown, probabilities)
     if output is None:
-        _write(sys.stdout, rows, as_json=as_json)
+        if as_json or not quiet:
+            _write(sys.stdout, rows, as_json=as_json)
     else:
         with click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
             _write(file, rows)
     truth = matched_target(dataset, model) if hasattr(model, "prior_") else None
-    if output is not None and not quiet:
+    if output is not None and (as_json or not quiet):
         measures = None if truth is None else model_measures(model, truth, scores)
         show_measures(measures, f"Measured on {dataset.n_samples} rows", as_json=as_json)
 

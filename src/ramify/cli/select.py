@@ -74,7 +74,7 @@ def select(
     report: str | None,
     as_json: bool,
     quiet: bool,
-    verbose: bool,  # noqa: ARG001
+    verbose: bool,
 ) -> None:
     """Select features that form a hierarchy, per row or overall.
 
@@ -99,6 +99,7 @@ def select(
     # What breaks the hierarchy is printed with the results.
     warnings.filterwarnings("ignore", message=".*break the feature hierarchy.*")
     train, shown = _parts(chosen)
+    _say(verbose and not quiet, f"{chosen!r}, {len(ontology)} terms; {method} learns from {train.n_samples} rows")
     selector = make_selector(method, hierarchy, **options).fit(train.X, train.y)
     if explain is not None:
         _print_explanation(selector, shown, explain, as_json)
@@ -109,6 +110,7 @@ def select(
     if cv and chosen.target == "classes":
         model = selecting_classifier(method, hierarchy, classifier=classifier, **options)
         y = _class_names(chosen)
+        _say(verbose and not quiet, f"{cv} folds of {chosen.n_samples} rows, classified with the selected features")
         result = cross_validated_selection(
             model, chosen.X, y, names=chosen.feature_names, n_splits=cv, random_state=seed
         )
@@ -123,12 +125,18 @@ def select(
         _print(summary, lines, per_row)
 
 
+def _say(wanted: bool, text: str) -> None:
+    """Tell what is being done, beside the results."""
+    if wanted:
+        click.echo(text, err=True)
+
+
 def _read(
     data: tuple[str, ...], target: tuple[str, ...], feature_hierarchy: str | None, classes: str | None, min_count: int
 ) -> tuple[Dataset, Hierarchy]:
     """Binary features of the files with their target, and the order of the features."""
-    from ramify.cli.inputs import read_data, read_hierarchy
-    from ramify.datasets import annotated_dataset
+    from ramify.cli.inputs import read_data
+    from ramify.datasets import annotated_dataset, read_hierarchy
     from ramify.selection import presence
 
     read = _read_annotations(data, feature_hierarchy) or read_data(list(data), target)

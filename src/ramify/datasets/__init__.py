@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ramify.datasets.mulan import read_mulan
     from ramify.datasets.multilabel import make_multilabel
     from ramify.datasets.ontology import read_obo
+    from ramify.datasets.ordered import read_hierarchy
     from ramify.datasets.rankings import read_rankings
     from ramify.datasets.tables import read_csv, read_parquet
 
@@ -39,6 +40,7 @@ _MODULES = {
     "read_csv": "tables",
     "read_edges": "edges",
     "read_gaf": "gaf",
+    "read_hierarchy": "ordered",
     "read_mulan": "mulan",
     "read_obo": "ontology",
     "read_parquet": "tables",
@@ -60,6 +62,7 @@ __all__ = [
     "read_csv",
     "read_edges",
     "read_gaf",
+    "read_hierarchy",
     "read_mulan",
     "read_obo",
     "read_parquet",

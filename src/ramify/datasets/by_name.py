@@ -12,11 +12,20 @@ from ramify.datasets.delimited import read_records
 from ramify.datasets.files import FileError, PathLike, file_paths, plain_name
 from ramify.datasets.gaf import read_gaf
 from ramify.datasets.mulan import label_file_of, read_mulan
+from ramify.datasets.ordered import with_features_ordered, with_labels_ordered
 from ramify.datasets.rankings import holds_rankings, read_rankings
 from ramify.datasets.tables import read_csv, read_parquet
+from ramify.hierarchy import Hierarchy
 
 
-def read(files: PathLike | Sequence[PathLike], target: Any = None, **options: Any) -> Dataset:
+def read(
+    files: PathLike | Sequence[PathLike],
+    target: Any = None,
+    *,
+    hierarchy: Hierarchy | PathLike | None = None,
+    feature_hierarchy: Hierarchy | PathLike | None = None,
+    **options: Any,
+) -> Dataset:
     r"""Read a data set with the reader that its file names call for.
 
     Parameters
@@ -26,6 +35,11 @@ def read(files: PathLike | Sequence[PathLike], target: Any = None, **options: An
     target : str or sequence of str, optional
         Target columns. By default what the reader finds: the hierarchical attribute, the labels of the XML file, the
         rank columns, or the last column.
+    hierarchy : Hierarchy or path, optional
+        Order of the labels, or its file: OBO or edges. Labels that the data do not have are left out, unless they lie
+        above one; rows get all ancestors of their labels.
+    feature_hierarchy : Hierarchy or path, optional
+        Order of the features, or its file: OBO or edges.
     **options
         Further parameters of the reader.
 
@@ -47,6 +61,15 @@ def read(files: PathLike | Sequence[PathLike], target: Any = None, **options: An
     >>> read(file, target="kind")
     Dataset(2 rows, 1 dense features, target='classes', 2 labels)
     """
+    data = _read(files, target, options)
+    if hierarchy is not None:
+        data = with_labels_ordered(data, hierarchy)
+    if feature_hierarchy is not None:
+        data = with_features_ordered(data, feature_hierarchy)
+    return data
+
+
+def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, Any]) -> Dataset:
     paths = file_paths(files)
     is_xml = [plain_name(path).lower().endswith(".xml") for path in paths]
     data_paths = [path for path, xml in zip(paths, is_xml, strict=True) if not xml]

@@ -63,6 +63,8 @@ def load(path: str | Path) -> Any:
     ------
     ModelFileError
         If the file is not a model file, is damaged or breaks a rule of its format. It is a ValueError.
+    FileNotFoundError
+        If there is no such file.
     """
     file = Path(path)
     try:
@@ -72,4 +74,17 @@ def load(path: str | Path) -> Any:
             raise ModelFileError("The model file holds something else than an estimator.")
     except ModelFileError as error:
         raise ModelFileError(f"{file}: {error}") from None
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{file}: there is no such model file. {_near(file)}Write one with ramify.save."
+        ) from None
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{file}: this is a folder. {_near(file)}Name a file.") from None
     return estimator
+
+
+def _near(file: Path) -> str:
+    """Which model files there are beside one that is not there."""
+    folder = file if file.is_dir() else file.parent
+    near = sorted(found.name for found in folder.glob("*.ramify"))[:3] if folder.is_dir() else []
+    return f"In {folder} there is {', '.join(near)}. " if near else ""
