@@ -69,7 +69,7 @@ def test_one_label(hierarchical):
     output = run(path, "--trees", 30, "--noise", "none", "--label", "1", "--top", 2)
     label = data.hierarchy.index("1")
     assert data.feature_names[np.flatnonzero(data.truth[:, label])[0]] in output
-    with pytest.raises(ValueError, match="The ranking has no label '7'"):
+    with pytest.raises(ValueError, match="--label 7: the target has no such label among its 6"):
         run(path, "--trees", 3, "--noise", "none", "--label", "7")
 
 
@@ -114,6 +114,64 @@ def test_report_is_written(hierarchical, tmp_path):
     run(path, "--trees", 5, "--repeats", 2, "--quality", "--folds", 2, "--random-rankings", 2,
         "--report", tmp_path / "out.html", "-q")  # fmt: skip
     assert "<html" in (tmp_path / "out.html").read_text()[:200].lower()
+
+
+@pytest.mark.parametrize("with_test_part", [False, True])
+def test_the_report_says_how_well_labels_are_predicted_and_why(hierarchical, tmp_path, with_test_part):
+    data, path = hierarchical
+    files = [path]
+    if with_test_part:
+        files = [str(tmp_path / f"planted.{part}.arff") for part in ("train", "test")]
+        for file, rows in zip(files, (np.arange(150), np.arange(150, 200)), strict=True):
+            write_arff(data.rows(rows), file)
+    report = tmp_path / "ranking.json"
+    run(*files, "--trees", 10, "--noise", "none", "--quality", "--random-rankings", 0, "--report", report, "-q")
+    content = json.loads(report.read_text())
+    quality, baseline = content["labels"]["quality"], content["labels"]["baseline"]
+    assert np.mean(quality) > np.mean(baseline)
+    assert content["labels"]["quality_name"] == "AUPRC"
+    assert len(content["predictions"]) == 3
+    assert ("has not seen" if with_test_part else "has learnt from") in content["explained_on"]
+
+
+def test_extra_trees_have_no_quality_out_of_bag(hierarchical, tmp_path):
+    report = tmp_path / "ranking.json"
+    run(hierarchical[1], "--trees", 5, "--noise", "none", "--ensemble", "extra-trees", "--report", report, "-q")
+    assert json.loads(report.read_text())["labels"]["quality"] is None
+
+
+def test_scores_of_one_forest_are_those_of_forests_alone(hierarchical):
+    options = ("--trees", 10, "--noise", "none", "--json")
+    names = ("symbolic", "relief", "genie3", "permutation")
+    together = json.loads(run(hierarchical[1], *options, *(part for name in names for part in ("--method", name))))
+    assert tuple(together["rankings"]) == names
+    for name in names:
+        alone = json.loads(run(hierarchical[1], *options, "--method", name))
+        assert alone["rankings"][name]["top"] == together["rankings"][name]["top"]
+
+
+def test_relief_visits_a_share_or_a_number_of_rows(hierarchical):
+    for given, n_rows in (("0.25", 50), ("50", 50), ("1", 1), ("1.0", 200)):
+        output = run(hierarchical[1], "--method", "relief", "--noise", "none", "--json", "--iterations", given)
+        assert json.loads(output)["rankings"]["relief"]["origin"]["n_iterations"] == n_rows
+    for given in ("0", "0.0", "1.5", "-3", "all", "nan"):
+        result = CliRunner().invoke(rank, [hierarchical[1], "--iterations", given])
+        assert result.exit_code == 2
+        assert "neither a share above 0.0 and up to 1.0 nor a number of rows" in result.output
+    with pytest.raises(ValueError, match="--iterations 201 is more than the 200 rows"):
+        run(hierarchical[1], "--method", "relief", "--iterations", 201)
+
+
+def test_every_file_is_named_and_q_only_where_there_is_one(hierarchical, tmp_path):
+    written = tmp_path / "ranking.csv"
+    options = ("--trees", 5, "--repeats", 2, "--method", "genie3", "--method", "symbolic", "-o", written)
+    output = run(hierarchical[1], *options, "--quality", "--folds", 2, "--random-rankings", 2)
+    assert f"Wrote {written}" in output
+    assert f"Wrote {tmp_path / 'ranking.symbolic.csv'}" in output
+    heads = [line for line in output.splitlines() if line.startswith("┃ rank")]
+    assert [line.split()[-2] for line in heads] == ["q", "┃"]
+    assert "Area under" in output
+    assert "random" in output
 
 
 def test_branches_are_opened_by_importance_and_fit():

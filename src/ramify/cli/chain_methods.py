@@ -30,10 +30,10 @@ def chain_model(method: str, data: Dataset, *, random_state: int, n_jobs: int, *
     if data.target not in ("labels", "classes"):
         raise ValueError(
             f"--method {method} learns label sets and classes. The target is {data.target!r}; "
-            "use --method random-forest, or name another target with --target."
+            "use another --method, or name another target with --target."
         )
     if data.sample_weight is not None:
-        raise ValueError(f"--method {method} takes no row weights; use --method random-forest for weighted data.")
+        raise ValueError(f"--method {method} takes no row weights; use another --method for weighted data.")
     if method == "mlknn":
         return chains.MLkNN(n_jobs=n_jobs)
     made = getattr(chains, CHAIN_METHODS[method])

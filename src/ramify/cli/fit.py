@@ -176,25 +176,13 @@ def _write_report(
     seed: int,
 ) -> None:
     """What the model learnt from, how well it predicts, what drives which label and why a few rows are predicted."""
-    from ramify.cli.model_data import model_features, model_scores
+    from ramify.cli.model_data import label_parts, model_features
     from ramify.cli.terminal import command_line
     from ramify.ranking import forest_ranking
     from ramify.report import Results, write_report
-    from ramify.report.forests import explained_rows, label_quality
 
-    unseen = dataset.part("test") if learnt is not dataset else learnt
-    features = model_features(unseen)
-    about: dict[str, Any] = {}
-    if learnt.target in ("labels", "hierarchy"):
-        scores = getattr(model, "oob_prediction_", None) if learnt is dataset else model_scores(model, features)
-        if scores is not None:
-            about["label_quality"], about["label_baseline"] = label_quality(unseen.y, scores)
-        about["explained"] = explained_rows(model, unseen, features)
-        about["explained_on"] = (
-            "The model has not seen these rows."
-            if learnt is not dataset
-            else "The model has learnt from these rows, so it is surer of them than of new ones."
-        )
+    unseen = dataset.part("test") if learnt is not dataset else None
+    features = model_features(learnt if unseen is None else unseen)
     results = Results(
         learnt,
         {"genie3": forest_ranking(model, "genie3")},
@@ -204,6 +192,6 @@ def _write_report(
         command=command_line(),
         seed=seed,
         facts={"Model": f"{type(model).__name__}, {model.n_estimators} trees"},
-        **about,
+        **label_parts(model, learnt, unseen, features),
     )
     write_report(results, path)

@@ -130,6 +130,37 @@ def model_scores(model: Any, X: Any) -> Any:
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
 
+def label_parts(model: Any, learnt: Dataset, unseen: Dataset | None, X: Any = None) -> dict[str, Any]:
+    """What a report says of a forest of label sets: how well each label is predicted, and why for a few rows.
+
+    Parameters
+    ----------
+    model : ForestClassifier
+        Fitted to `learnt`; out-of-bag predictions are measured where there are no unseen rows.
+    learnt, unseen : Dataset
+        The rows that the model has learnt from, and others if there are any.
+    X : array or frame, optional
+        The unseen rows (those learnt from if there are none) in the form that the model was fitted to; `data.X` by
+        default.
+    """
+    from ramify.report.forests import explained_rows, label_quality
+
+    if learnt.target not in ("labels", "hierarchy"):
+        return {}
+    shown = learnt if unseen is None else unseen
+    features = shown.X if X is None else X
+    parts: dict[str, Any] = {
+        "explained": explained_rows(model, shown, features),
+        "explained_on": "The model has not seen these rows."
+        if unseen is not None
+        else "The model has learnt from these rows, so it is surer of them than of new ones.",
+    }
+    scores = getattr(model, "oob_prediction_", None) if unseen is None else model_scores(model, features)
+    if scores is not None:
+        parts["label_quality"], parts["label_baseline"] = label_quality(shown.y, scores)
+    return parts
+
+
 def show_measures(table: pd.DataFrame | None, title: str, *, as_json: bool) -> None:
     """Print a table of measures for people, or as JSON for programs; the latter even if nothing was measured."""
     if table is None:

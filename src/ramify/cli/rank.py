@@ -13,6 +13,7 @@ from ramify.cli.terminal import command_line, json_text
 
 if TYPE_CHECKING:
     from ramify.cli.rank_methods import Ranked
+    from ramify.datasets import Dataset
 
 SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
 METHODS = (*SCORES, "relief", "lcc")
@@ -21,6 +22,23 @@ ENSEMBLES: dict[str, dict[str, Any]] = {
     "bagging": {"splitter": "best", "bootstrap": True, "max_features": None},
     "extra-trees": {"splitter": "random", "bootstrap": False, "max_features": "sqrt"},
 }
+
+
+class ShareOrNumber(click.ParamType):
+    """A share as 0.1 or 1.0, or a whole number as 100."""
+
+    name = "share or number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return a float for a share, an int for a number."""
+        text = str(value)
+        try:
+            number = int(text) if text.isdecimal() else float(text)
+        except ValueError:
+            number = -1
+        if not (number >= 1 if isinstance(number, int) else 0 < number <= 1):
+            self.fail(f"'{text}' is neither a share above 0.0 and up to 1.0 nor a number of rows.", param, ctx)
+        return number
 
 
 @click.command()
@@ -40,7 +58,8 @@ ENSEMBLES: dict[str, dict[str, Any]] = {
 @click.option("--ensemble", default="random-forest", show_default=True, type=click.Choice(list(ENSEMBLES)))
 @click.option("--trees", default=100, show_default=True, type=click.IntRange(1), help="Number of trees.")
 @click.option("--neighbors", default=15, show_default=True, type=click.IntRange(1), help="Neighbours of Relief (K).")
-@click.option("--iterations", default=1.0, show_default=True, type=float, help="Share of rows that Relief visits (m).")
+@click.option("--iterations", default="1.0", show_default=True, type=ShareOrNumber(),
+              help="Share (up to 1.0) or number of the rows that Relief visits (m).")  # fmt: skip
 @click.option("--noise", default="shadow", show_default=True, type=click.Choice(["shadow", "permutation", "none"]),
               help="What q-values compare with: shuffled features, shuffled labels, or no q-values.")  # fmt: skip
 @click.option("--repeats", default=10, show_default=True, type=click.IntRange(2), help="How often noise is scored.")
@@ -104,10 +123,14 @@ def rank(
 
     started = perf_counter()
     dataset = read_data(data, target, hierarchy, feature_hierarchy)
+    _check_labels(labels, dataset)
+    forest = {**ENSEMBLES[ensemble], "n_estimators": trees, "random_state": seed, "n_jobs": jobs}
+    if report is not None:  # it says how well each label is predicted
+        forest["oob_score"] = forest["bootstrap"] and dataset.target in ("labels", "hierarchy")
     found = ranked(
         dataset,
         tuple(dict.fromkeys(methods)),
-        forest={**ENSEMBLES[ensemble], "n_estimators": trees, "random_state": seed, "n_jobs": jobs},
+        forest=forest,
         relief={"n_neighbors": neighbors, "n_iterations": iterations, "random_state": seed, "n_jobs": jobs},
         noise=None if noise == "none" else noise,
         n_repeats=repeats,
@@ -118,8 +141,7 @@ def rank(
     titles = term_titles(hierarchy, feature_hierarchy)
     for label in labels:
         found.per_label_ranking.for_label(label)
-    if output is not None:
-        write_rankings(found, output)
+    written = [] if output is None else write_rankings(found, output)
     if per_label is not None:
         _write_per_label(found, per_label)
     if report is not None:
@@ -128,9 +150,20 @@ def rank(
         click.echo(json_text(ranked_content(found, labels, top)))
     elif not quiet:
         print_ranked(found, labels, titles, n_top=top, n_branches=branches)
-        for path in (output, per_label, report):
+        for path in (*written, per_label, report):
             if path is not None:
                 click.echo(f"Wrote {path}")
+
+
+def _check_labels(labels: tuple[str, ...], data: Dataset) -> None:
+    """Refuse labels that the data lacks before the work begins; pairs of a ranking are looked up later."""
+    known = set(data.label_names)
+    for label in labels:
+        if data.target in ("labels", "hierarchy") and label not in known:
+            raise ValueError(
+                f"--label {label}: the target has no such label among its {len(known)}. "
+                f"The first are {', '.join(map(repr, data.label_names[:3]))}."
+            )
 
 
 def _write_per_label(found: Ranked, path: str) -> None:
@@ -154,10 +187,11 @@ def _write_per_label(found: Ranked, path: str) -> None:
 
 
 def _write_report(found: Ranked, path: str, titles: dict[str, str], seed: int, seconds: float) -> None:
+    from ramify.cli.model_data import label_parts
     from ramify.report import Results, write_report
     from ramify.report.results import Curve
 
-    about: dict[str, Any] = {}
+    about = {} if found.forest is None else label_parts(found.forest, found.dataset, found.unseen)
     if found.knn:
         about["knn_quality"] = {name: float(value.weighted) for name, value in found.knn.items()}
         about["knn_baseline"] = float(next(iter(found.knn.values())).unweighted)

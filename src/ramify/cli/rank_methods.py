@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from ramify.cli.chain_methods import chain_model, named_label_sets
@@ -45,6 +46,10 @@ class Ranked:
         Quality by method.
     facts : dict
         How the rankings were made.
+    forest : forest or None
+        The forest that the scores of forests come from.
+    unseen : Dataset or None
+        The test part, which took no part in the ranking.
     """
 
     dataset: Dataset
@@ -54,6 +59,8 @@ class Ranked:
     knn: dict[str, KnnQuality] = field(default_factory=dict)
     curves: dict[str, AdditionCurve] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
+    forest: Any = None
+    unseen: Dataset | None = None
 
     @property
     def per_label_ranking(self) -> FeatureRanking:
@@ -81,11 +88,13 @@ def ranked(
     """Rank by all methods, test the first for noise, and measure quality where asked."""
     if dataset.y is None:
         raise ValueError(f"{dataset.source or 'The data'} has no target to rank for; name its columns with --target.")
-    learnt = dataset
+    learnt, unseen = dataset, None
     if "test" in dataset.parts and len(dataset.parts) > 1:
         learnt = dataset.part(*(name for name in dataset.parts if name != "test"))
+        unseen = dataset.part("test")
+    relief = {**relief, "n_iterations": _share(relief["n_iterations"], learnt.n_samples)}
     rankers = {method: _ranker(method, learnt, forest, relief, verbose) for method in methods}
-    rankings = {method: _named(_fitted(ranker, method, learnt).ranking_, learnt) for method, ranker in rankers.items()}
+    rankings, grown = _rankings(rankers, learnt)
     per_label = next((ranking for ranking in rankings.values() if ranking.per_label is not None), None)
     first = methods[0]
     found = None
@@ -94,10 +103,10 @@ def ranked(
     knn, curves = {}, {}
     if quality is not None:
         usable = {method: ranker for method, ranker in rankers.items() if method != "lcc"}
-        knn = _knn(usable, rankings, dataset, learnt, seed)
+        knn = _knn(usable, rankings, learnt, unseen, seed)
         curves = {
             method: addition_curve(
-                ranker.set_params(verbose=0),
+                _plain(ranker),
                 learnt.X,
                 model_target(learnt),
                 cv=quality["folds"],
@@ -110,7 +119,35 @@ def ranked(
             )
             for number, (method, ranker) in enumerate(usable.items())
         }
-    return Ranked(learnt, rankings, per_label, found, knn, curves, _facts(methods, forest, relief, noise, n_repeats))
+    facts = _facts(methods, forest, relief, noise, n_repeats)
+    return Ranked(learnt, rankings, per_label, found, knn, curves, facts, grown, unseen)
+
+
+def _share(n_iterations: float, n_samples: int) -> float:
+    """A number of rows as a share of them, so that it also fits parts of the data."""
+    if not isinstance(n_iterations, int):
+        return n_iterations
+    if n_iterations > n_samples:
+        raise ValueError(f"--iterations {n_iterations} is more than the {n_samples} rows.")
+    return n_iterations / n_samples
+
+
+def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, FeatureRanking], Any]:
+    """The rankings by all methods, and the one forest that all scores of forests come from."""
+    found: dict[str, FeatureRanking] = {}
+    grown = None
+    scores = [method for method, ranker in rankers.items() if isinstance(ranker, ForestRanker)]
+    if scores:
+        joint = clone(rankers[scores[0]]).set_params(scores=scores)
+        joint.fit(data.X, model_target(data), data.sample_weight)
+        found, grown = dict(joint.rankings_), joint.estimator_
+    for method, ranker in rankers.items():
+        if method == "lcc":
+            target = model_target(data) if data.target == "classes" else named_label_sets(data)
+            found[method] = ranker.fit(data.X, target).ranking_
+        elif method not in scores:
+            found[method] = ranker.fit(data.X, model_target(data)).ranking_
+    return {method: _named(found[method], data) for method in rankers}, grown
 
 
 def _ranker(method: str, data: Dataset, forest: dict[str, Any], relief: dict[str, Any], verbose: int) -> Any:
@@ -138,14 +175,6 @@ def _ranker(method: str, data: Dataset, forest: dict[str, Any], relief: dict[str
     return ForestRanker(model, scores=method)
 
 
-def _fitted(ranker: Any, method: str, data: Dataset) -> Any:
-    if method == "lcc":
-        return ranker.fit(data.X, model_target(data) if data.target == "classes" else named_label_sets(data))
-    if isinstance(ranker, ForestRanker):
-        return ranker.fit(data.X, model_target(data), data.sample_weight)
-    return ranker.fit(data.X, model_target(data))
-
-
 def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
     """The ranking with the data's own names of features and labels."""
     labels = ranking.label_names
@@ -165,7 +194,7 @@ def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
 def _tested(
     ranker: Any, ranking: FeatureRanking, data: Dataset, noise: str, n_repeats: int, seed: int, verbose: int
 ) -> Significance:
-    quiet = _without_progress(ranker)
+    quiet = _plain(ranker)
     has_labels = ranking.per_label is not None
     small = has_labels and len(ranking) * len(ranking.label_names) * n_repeats <= _MOST_CELLS
     return significance(
@@ -180,25 +209,27 @@ def _tested(
     )
 
 
-def _without_progress(ranker: Any) -> Any:
+def _plain(ranker: Any) -> Any:
+    """A ranker that shows no progress and measures nothing besides."""
     if isinstance(ranker, ForestRanker):
-        return ranker.set_params(estimator__verbose=0)
-    return ranker.set_params(verbose=0)
+        return clone(ranker).set_params(estimator__verbose=0, estimator__oob_score=False)
+    return clone(ranker).set_params(verbose=0)
 
 
 def _knn(
-    rankers: dict[str, Any], rankings: dict[str, FeatureRanking], dataset: Dataset, learnt: Dataset, seed: int
+    rankers: dict[str, Any],
+    rankings: dict[str, FeatureRanking],
+    learnt: Dataset,
+    unseen: Dataset | None,
+    seed: int,
 ) -> dict[str, KnnQuality]:
     """Quality on the test part, or on a third of the rows that a second ranking does not see."""
-    if learnt is not dataset:
-        train, test = learnt, dataset.part("test")
+    if unseen is not None:
+        train, test = learnt, unseen
     else:
         parts = train_test_split(np.arange(learnt.n_samples), test_size=1 / 3, random_state=seed)
         train, test = learnt.rows(np.sort(parts[0])), learnt.rows(np.sort(parts[1]))
-        rankings = {
-            method: _named(_fitted(_without_progress(ranker), method, train).ranking_, train)
-            for method, ranker in rankers.items()
-        }
+        rankings, _ = _rankings({method: _plain(ranker) for method, ranker in rankers.items()}, train)
     plain = [FeatureRanking([f"x{j}" for j in range(len(rankings[name]))], rankings[name].scores) for name in rankers]
     found = knn_quality(
         plain,

@@ -19,11 +19,14 @@ _BAR = 20
 _TOPS = 3
 
 
-def write_rankings(found: Ranked, path: str) -> None:
-    """Write the first ranking to `path`, the others beside it with the method in the name."""
+def write_rankings(found: Ranked, path: str) -> list[str]:
+    """Write the first ranking to `path`, the others beside it with the method in the name; return all paths."""
+    written = []
     for number, (method, ranking) in enumerate(found.rankings.items()):
         own = Path(path)
-        ranking.save(own if number == 0 else own.with_name(f"{own.stem}.{method}{own.suffix}"))
+        written.append(path if number == 0 else str(own.with_name(f"{own.stem}.{method}{own.suffix}")))
+        ranking.save(written[-1])
+    return written
 
 
 def print_ranked(found: Ranked, labels: Sequence[str], titles: dict[str, str], *, n_top: int, n_branches: int) -> None:
@@ -192,13 +195,14 @@ def _top_table(
 
     shown = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
     for name, justify in (("rank", "right"), ("feature", "left"), ("score", "right"), ("", "left"), ("q", "right")):
-        shown.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        if name != "q" or q_values is not None:
+            shown.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     largest = max(float(ranking.scores.max()), 1e-300)
     for line in _top_lines(ranking, q_values, n_top):
         bar = "█" * round(_BAR * max(0.0, line["score"]) / largest)
-        q = "" if line["q"] is None else f"{line['q']:.3f}"
+        q = [] if line["q"] is None else [f"{line['q']:.3f}"]
         feature = Text(_titled(line["feature"], titles))
-        shown.add_row(str(line["rank"]), feature, f"{line['score']:.4g}", Text(bar, style="cyan"), q)
+        shown.add_row(str(line["rank"]), feature, f"{line['score']:.4g}", Text(bar, style="cyan"), *q)
     return shown
 
 
@@ -233,6 +237,10 @@ def _quality_tables(found: Ranked) -> list[Table]:
                 line += [float(first.random_mean[at]), float(first.random_high[at])]
             rows.append(line)
         shown.append(table(title, columns, rows))
+        areas = [[method, float(curve.area)] for method, curve in found.curves.items()]
+        if first.random_area is not None:
+            areas.append(["random", float(first.random_area)])
+        shown.append(table("Area under these curves", ["method", "area"], areas))
     return shown
 
 

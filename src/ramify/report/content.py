@@ -173,7 +173,7 @@ def _labels(results: Results) -> dict[str, Any]:
         "examples": _examples(results),
         "quality": None if results.label_quality is None else rounded(results.label_quality),
         "baseline": None if results.label_baseline is None else rounded(results.label_baseline),
-        "quality_name": results.quality_name,
+        "quality_name": results.quality_name.removeprefix("pooled "),
     }
 
 
