@@ -74,3 +74,14 @@ def test_bad_input_names_the_column(X, chosen, words):
 def test_a_nominal_column_of_lists_is_refused():
     with pytest.raises(TypeError, match="Feature 'a' is nominal; its values must be strings or numbers. Got list"):
         learn_features(Learner(), pd.DataFrame({"a": [[1], [2]]}))
+
+
+def test_numbers_that_start_amid_a_word_are_moved():
+    buffer = np.zeros(6 * 8 + 1, dtype=np.uint8)
+    unaligned = buffer[1:].view(np.float64).reshape(3, 2)
+    assert not unaligned.flags.aligned
+    assert learn_features(Learner(), unaligned).values.flags.aligned
+    shifted = sparse.csc_array(np.ones((3, 2)))
+    shifted.data = buffer[1:].view(np.float64)
+    shifted.data[:] = 1.0
+    assert learn_features(Learner(), shifted).values.data.flags.aligned

@@ -166,6 +166,8 @@ def _numeric(estimator: Any, X: Any) -> Features:
         )
     if sparse.issparse(values):
         values = _canonical(sparse.csc_array(values))
+    if not (values.data if sparse.issparse(values) else values).flags.aligned:
+        values = values.copy()  # the kernels read whole numbers of memory, which must not start amid a word
     _refuse_infinity(estimator, values)
     return Features(values, np.zeros(values.shape[1], dtype=np.int32))
 
