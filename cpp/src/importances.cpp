@@ -100,8 +100,9 @@ class GainSummer {
                           static_cast<std::int64_t>(row_of_feature[static_cast<std::size_t>(tree.feature[i])]) * width -
                           range.first;
       const double n_left = tree.weight[left], n_right = tree.weight[left + 1];
-      merge(lists_[at_[left]], lists_[at_[left + 1]], {1 / n_left, 1 / n_right, 1 / (n_left + n_right), 1 / total},
-            label_weights, row, list);
+      list.resize(lists_[at_[left]].size() + lists_[at_[left + 1]].size());
+      list.resize(merge(lists_[at_[left]], lists_[at_[left + 1]],
+                        {1 / n_left, 1 / n_right, 1 / (n_left + n_right), 1 / total}, label_weights, row, list.data()));
       free_.push_back(at_[left]);
       free_.push_back(at_[left + 1]);
     }
@@ -113,10 +114,12 @@ class GainSummer {
     double left, right, node, total;
   };
 
-  static void merge(const std::vector<Entry>& a, const std::vector<Entry>& b, Shares per, const double* label_weights,
-                    double* row, std::vector<Entry>& list) {
+  /// Write the entries of both sides to `out`, which has room for all, and return how many there are.
+  static std::size_t merge(const std::vector<Entry>& a, const std::vector<Entry>& b, Shares per,
+                           const double* label_weights, double* row, Entry* const begin) {
+    Entry* out = begin;
     const auto one_sided = [&](const Entry& entry, double per_side) {
-      list.push_back(entry);
+      *out++ = entry;
       row[entry.label] +=
           label_weights[entry.label] * entry.count * entry.measured() * (per_side - per.node) * per.total;
     };
@@ -133,13 +136,14 @@ class GainSummer {
         // equal frequencies gain nothing; their rounding errors would only fill the matrix
         if (std::fabs(apart - together) > 1e-14 * together)
           row[both.label] += label_weights[both.label] * (apart - together) * per.total;
-        list.push_back(both);
+        *out++ = both;
         ++p;
         ++q;
       }
     }
     for (; p < a.size(); ++p) one_sided(a[p], per.left);
     for (; q < b.size(); ++q) one_sided(b[q], per.right);
+    return static_cast<std::size_t>(out - begin);
   }
 
   std::size_t take() {

@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score
 from tests.ranking import relief_reference as slow
 
 from ramify import Hierarchy
-from ramify.datasets import make_hierarchical, read_arff
+from ramify.datasets import make_hierarchical, make_multilabel, read_arff
 from ramify.ranking import FeatureRanking, ReliefRanker, relief_path
 
 
@@ -361,6 +361,33 @@ def test_bad_targets_are_refused():
         ranker.fit(X, np.append(np.arange(19) + 0.5, np.nan))
     with pytest.raises(ValueError, match="Leave one of them out"):
         ReliefRanker(3, hierarchy=Hierarchy(["a"]), target="numbers").fit(X, np.ones((20, 1)))
+
+
+@pytest.mark.parametrize(
+    ("y", "options"),
+    [
+        (np.full(20, 0.5), {"target": "numbers"}),
+        (np.zeros((20, 3), dtype=int), {}),
+        (np.ones((20, 3), dtype=int), {}),
+        (np.tile([1, 2, 3], (20, 1)), {"target": "rankings"}),
+        (pd.DataFrame({"a": ["x"] * 20, "b": [1.5] * 20}), {}),
+    ],
+)
+def test_a_target_that_is_always_the_same_is_refused(y, options):
+    X = np.random.RandomState(0).random_sample((20, 3))
+    with pytest.raises(ValueError, match="All rows of y are the same"):
+        ReliefRanker(3, **options).fit(X, y)
+
+
+def test_a_label_that_never_or_always_occurs_has_no_scores():
+    data = make_multilabel(60, n_features=6, n_labels=4, random_state=0)
+    Y = np.asarray(data.y.todense() if sparse.issparse(data.y) else data.y).copy()
+    Y[:, 1], Y[:, 2] = 0, 1
+    ranking = ReliefRanker(5, per_label=True).fit(data.X, Y).ranking_
+    assert ranking.per_label[:, [0, 3]].count_nonzero() == 12
+    for label in ranking.label_names[1:3]:
+        with pytest.raises(ValueError, match="every example of the training data agrees on it"):
+            ranking.for_label(label)
 
 
 def test_sparse_labels_are_label_sets():

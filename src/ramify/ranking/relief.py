@@ -232,6 +232,8 @@ def _rankings(
         check_integer(ranker, "n_neighbors", k, low=1, high=n_samples - 1)
     counts = [_check_iterations(ranker, m, n_samples) for m in n_iterations]
     target = encode_target(ranker, y, n_samples)
+    if target.is_constant:
+        raise ValueError("Relief needs examples with different targets. All rows of y are the same.")
     if ranker.per_label and target.Y is None:
         raise ValueError(
             "The 'per_label' parameter of ReliefRanker is for label sets (also in a hierarchy) and rankings."
@@ -359,7 +361,8 @@ class _Sums:
         scores = _relevance(sums[:, [0]], sums[:, [1]], different[[0]])[:, 0]
         if not self.per_label:
             return scores, None
-        return scores, sparse.csr_array(_relevance(sums[:, [0]], sums[:, 2:], different[1:]))
+        # A label that all examples have or none has says nothing of any feature.
+        return scores, sparse.csr_array(_relevance(sums[:, [0]], sums[:, 2:], different[1:]) * self.target.varies)
 
     def _add_block(self, queries: np.ndarray, progress: Callable[[int], None] | None) -> None:
         values = self.space.values

@@ -34,6 +34,8 @@ class ReliefTarget:
     ----------
     kind : str
         What y is.
+    n_samples : int
+        Number of rows.
     distance : callable
         Distances of pairs of rows, in [0, 1].
     codes : ndarray, optional
@@ -47,11 +49,25 @@ class ReliefTarget:
     """
 
     kind: str
+    n_samples: int
     distance: Callable[[np.ndarray, np.ndarray], np.ndarray]
     codes: np.ndarray | None = None
     Y: sparse.csr_array | None = None
     label_names: tuple[str, ...] = ()
     column_names: tuple[str, ...] = ()
+
+    @property
+    def varies(self) -> np.ndarray:
+        """Whether a label, or the preference of a pair, is not the same in all rows."""
+        lowest, highest = (extreme(axis=0).toarray().ravel() for extreme in (self.Y.min, self.Y.max))  # type: ignore[union-attr]
+        varies: np.ndarray = lowest < highest
+        return varies
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows have the same target."""
+        rows = np.arange(1, self.n_samples)
+        return not self.distance(np.zeros_like(rows), rows).any()
 
 
 def encode_target(ranker: Any, y: Any, n_samples: int) -> ReliefTarget:
@@ -69,16 +85,16 @@ def encode_target(ranker: Any, y: Any, n_samples: int) -> ReliefTarget:
         column_names = tuple(str(name) for name in getattr(y, "columns", range(len(columns))))
         named = zip(column_names, columns, strict=True)
         distance = mean_distance([_column_distance(ranker, name, column) for name, column in named])
-        return ReliefTarget(kind, distance, column_names=column_names)
+        return ReliefTarget(kind, n_samples, distance, column_names=column_names)
     if kind == "rankings":
         ranks = check_rankings(y)
         _check_length(len(ranks), n_samples)
         preferences = sparse.csr_array((pair_signs(ranks) + 1) / 2)
         names = tuple(ranking_names(y, ranks.shape[1]))
-        return ReliefTarget(kind, ranking_distance(ranks), Y=preferences, label_names=names)
+        return ReliefTarget(kind, n_samples, ranking_distance(ranks), Y=preferences, label_names=names)
     values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=ranker)
     _check_length(len(values), n_samples)
-    return ReliefTarget(kind, number_distance(values))
+    return ReliefTarget(kind, n_samples, number_distance(values))
 
 
 def _kind_of(y: Any, hierarchy: Any) -> str:
@@ -104,7 +120,7 @@ def _label_target(ranker: Any, y: Any, kind: str, n_samples: int) -> ReliefTarge
         if target.Y.shape[1] < 2:
             raise ValueError("Relief needs examples of at least two classes. y has one class.")
         codes = target.Y.indices.astype(np.int32)
-        return ReliefTarget("classes", class_distance(codes), codes=codes)
+        return ReliefTarget("classes", n_samples, class_distance(codes), codes=codes)
     if kind == "classes":
         raise ValueError("Classes are one value per row. Got a matrix; use target='labels' or 'mixed'.")
     weights = target.weights
@@ -114,7 +130,7 @@ def _label_target(ranker: Any, y: Any, kind: str, n_samples: int) -> ReliefTarge
         target.Y, weights, distance=ranker.distance, bound=ranker.bound, hierarchy=ranker.hierarchy
     )
     Y = sparse.csr_array(target.Y, dtype=np.float64)
-    return ReliefTarget(target.kind, distance, Y=Y, label_names=target.names)
+    return ReliefTarget(target.kind, n_samples, distance, Y=Y, label_names=target.names)
 
 
 def _columns(y: Any) -> list[np.ndarray]:
