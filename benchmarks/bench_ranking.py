@@ -52,6 +52,10 @@ def main() -> None:
     folder = Path(arguments.data) / "hmc"
     if not folder.is_dir():
         raise SystemExit(f"There is no data in {folder}; name the folder with --data.")
+    processors, load = os.cpu_count(), os.getloadavg()[0]
+    print(
+        f"CPU seconds of one thread; {processors} processors, load {load:.1f} at the start (this run alone makes 1)\n"
+    )
     scores_beside_growing(folder, arguments.trees)
     relief(folder)
     if not arguments.no_quality:
