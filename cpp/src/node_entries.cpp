@@ -89,6 +89,21 @@ void walk_entries(const ColumnHead& column, const NodeSlice& node, NodeEntries& 
   entries.keys.resize(n_keys);
 }
 
+/// The same where every entry holds the other of two values: their codes are not even read.
+void walk_two_values(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
+  const auto other = static_cast<std::uint32_t>(1 - column.default_code);
+  const auto n = static_cast<std::uint32_t>(node.n);
+  entries.keys.resize(static_cast<std::size_t>(column.n_stored) + 1);
+  std::uint64_t* const keys = entries.keys.begin();
+  std::size_t n_keys = 0;
+  for (std::int64_t e = 0; e < column.n_stored; ++e) {
+    const std::uint32_t local = node.positions[column.entry_rows[e]] - node.start;
+    keys[n_keys] = NodeEntries::key_of(other, local);
+    n_keys += local < n;
+  }
+  entries.keys.resize(n_keys);
+}
+
 template <class Code>
 void walk_column(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
   if (column.has_missing) {
@@ -125,6 +140,8 @@ void gather_sparse(const ColumnHead& column, const NodeSlice& node, NodeEntries&
   for (std::int64_t size = column.n_stored; size > 1; size /= 2) search_cost += node.n * step_of_search;
   if (column.n_stored > search_cost) {
     search_entries(column, node, entries);
+  } else if (column.n_codes == 2 && !column.has_missing) {
+    walk_two_values(column, node, entries);
   } else if (column.width == 1) {
     walk_column<std::uint8_t>(column, node, entries);
   } else if (column.width == 2) {

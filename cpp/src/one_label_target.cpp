@@ -47,11 +47,11 @@ int OneLabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t*, std::i
   has_.resize(static_cast<std::size_t>(n));
   payload_.resize(static_cast<std::size_t>(n));
   std::int64_t n_have = 0;
-  small_integers_ = label_weight_ == 1.0;
+  small_integers_ = true;
   node_count_ = node_weight_ = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const bool has = data_.offsets[rows[i] + 1] > data_.offsets[rows[i]];
+    const bool has = this->has(rows[i]);
     const double m = weights[i];
     has_[at] = has;
     n_have += has;
@@ -93,16 +93,24 @@ void OneLabelTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
   }
 }
 
-void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double, Tree& tree) {
+void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double total,
+                                Tree& tree) {
   std::int64_t n_have = 0;
   double count = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    const bool has = data_.offsets[rows[i] + 1] > data_.offsets[rows[i]];
+    const bool has = this->has(rows[i]);
     n_have += has;
     count += has ? weights[i] : 0.0;
   }
-  if (n_have > 0) tree.leaf_labels.push_back(0);
-  if (n_have > 0 && n_have < n) tree.leaf_counts.push_back(count);
+  const bool some_have = n_have > 0 && n_have < n;
+  if (data_.n_labels == 2) {
+    if (n_have < n) tree.leaf_labels.push_back(0);
+    if (n_have > 0) tree.leaf_labels.push_back(1);
+    if (some_have) tree.leaf_counts.push_back(total - count);
+  } else if (n_have > 0) {
+    tree.leaf_labels.push_back(0);
+  }
+  if (some_have) tree.leaf_counts.push_back(count);
   tree.leaf_offsets.push_back(static_cast<std::int64_t>(tree.leaf_labels.size()));
   tree.leaf_partial.push_back(static_cast<std::int64_t>(tree.leaf_counts.size()));
 }
@@ -117,6 +125,7 @@ bool OneLabelTarget::scan(NodeEntries& entries, Cut& cut) {
   } else {
     scan_sorted(entries, range, cut);
   }
+  cut.score *= label_weight_;
   return true;
 }
 

@@ -37,6 +37,7 @@ class FeatureDrawing {
   void list_entries();
   void list_bits();
   bool draw_by_column(Random& random, NodeEntries& entries);
+  void prefetch_next(Random random) const;
   bool draw_by_row(Random& random, NodeEntries& entries);
   void read_entries(std::int64_t feature, NodeEntries& entries) const;
   void read_bits(std::int64_t feature, std::int32_t bit, NodeEntries& entries) const;

@@ -1,5 +1,5 @@
-/// A single label as a target of the grower: two numbers per side, and cuts of numeric features found without sorting
-/// rows. Every tree equals the one LabelTarget grows.
+/// A single label, or two classes, as a target of the grower: two numbers per side, and cuts of numeric features found
+/// without sorting rows. Every tree equals the one LabelTarget grows.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,12 @@
 
 namespace ramify {
 
-/// The impurity w p (1 - p) of one label; the functions are those of LabelTarget.
+/// The impurity w p (1 - p) of one label; the functions are those of LabelTarget. Of two labels, one of which every row
+/// has, the second tells all: the impurity of both is that of one with the sum of their weights.
 class OneLabelTarget {
  public:
-  explicit OneLabelTarget(const LabelRows& data) : data_(data), label_weight_(data.label_weights[0]) {}
+  explicit OneLabelTarget(const LabelRows& data)
+      : data_(data), label_weight_(data.label_weights[0] + (data.n_labels == 2 ? data.label_weights[1] : 0.0)) {}
 
   void begin_tree() {}
   int begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights, int level);
@@ -43,6 +45,10 @@ class OneLabelTarget {
   bool scan(NodeEntries& entries, Cut& cut);
 
  private:
+  bool has(std::uint32_t row) const {
+    if (data_.n_labels == 2) return data_.labels[data_.offsets[row]] == 1;
+    return data_.offsets[row + 1] > data_.offsets[row];
+  }
   double score_of(double count, double weight) const {
     const double square = label_weight_ * count * count, product = label_weight_ * count * node_count_;
     const double rest = node_weight_ - weight;
