@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "checks.hpp"
 #include "vectors.hpp"
 
 namespace {
@@ -9,6 +10,14 @@ namespace {
 nb::dict rows_of(VectorView<std::uint8_t> text, VectorView<std::uint8_t> kinds, VectorView<std::int32_t> domain_of,
                  VectorView<std::uint8_t> domain_text, VectorView<std::int64_t> value_offsets,
                  VectorView<std::int64_t> domain_offsets, std::int64_t index_base) {
+  require_offsets(value_offsets, domain_text.shape(0), "value_offsets");
+  require_offsets(domain_offsets, value_offsets.shape(0) - 1, "domain_offsets");
+  require(domain_of.shape(0) == kinds.shape(0), "There must be one domain per column.");
+  for (std::size_t j = 0; j < kinds.shape(0); ++j) {
+    const bool nominal = kinds(j) == static_cast<std::uint8_t>(ramify::ArffKind::nominal);
+    require(kinds(j) <= static_cast<std::uint8_t>(ramify::ArffKind::text), "A column is of an unknown kind.");
+    require(!nominal || (domain_of(j) >= 0 && domain_of(j) + std::size_t{1} < domain_offsets.shape(0)), "A nominal column has no domain.");
+  }
   ramify::ArffRows rows;
   {
     nb::gil_scoped_release release;

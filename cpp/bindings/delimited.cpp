@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "checks.hpp"
 #include "vectors.hpp"
 
 namespace {
 
 nb::dict columns_of(VectorView<std::uint8_t> text, std::uint8_t separator, VectorView<std::uint8_t> as_text,
                     VectorView<std::uint8_t> missing_text, VectorView<std::int64_t> missing_offsets) {
+  require_offsets(missing_offsets, missing_text.shape(0), "missing_offsets");
   ramify::DelimitedColumns columns;
   {
     nb::gil_scoped_release release;

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "checks.hpp"
 #include "ramify/forest.hpp"
 #include "ramify/predictor.hpp"
 
@@ -89,7 +90,7 @@ Forest bind_grow_numbers(const FeatureTable& table,
 
 OutArray<double> bind_predict(const Forest& forest, const HeldRows& rows, std::int64_t first_row, std::int64_t last_row,
                               int n_threads) {
-  if (last_row < first_row) throw nb::value_error("last_row must not be below first_row.");
+  require_range(first_row, last_row, rows.rows->n_rows());
   std::vector<double> out(static_cast<std::size_t>((last_row - first_row) * forest.n_outputs));
   Patience().run([&](const Poll& poll) {
     predict(forest, *rows.rows, {first_row, last_row}, threads(n_threads), poll, out.data());
@@ -101,7 +102,7 @@ OutArray<double> bind_predict(const Forest& forest, const HeldRows& rows, std::i
 
 nb::tuple bind_predict_sparse(const Forest& forest, const HeldRows& rows, double threshold, std::int64_t first_row,
                               std::int64_t last_row, int n_threads) {
-  if (last_row < first_row) throw nb::value_error("last_row must not be below first_row.");
+  require_range(first_row, last_row, rows.rows->n_rows());
   SparsePrediction result = Patience().run([&](const Poll& poll) {
     return predict_sparse(forest, *rows.rows, {first_row, last_row}, threshold, threads(n_threads), poll);
   });
@@ -123,7 +124,7 @@ OutArray<std::int32_t> bind_apply(const Forest& forest, const HeldRows& rows, in
 nb::tuple bind_predict_oob(const Forest& forest, const HeldRows& rows, const OptionalRows& bag_rows,
                            const OptionalWeights& sample_weight, std::int64_t first_row, std::int64_t last_row,
                            int n_threads) {
-  if (last_row < first_row) throw nb::value_error("last_row must not be below first_row.");
+  require_range(first_row, last_row, rows.rows->n_rows());
   const auto n_rows = static_cast<std::size_t>(last_row - first_row);
   const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
   std::vector<double> out(n_rows * static_cast<std::size_t>(forest.n_outputs));

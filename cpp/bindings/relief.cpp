@@ -1,10 +1,65 @@
 #include "ramify/relief.hpp"
 
+#include <cmath>
+
 #include "arrays.hpp"
+#include "checks.hpp"
 
 namespace {
 
 using RowMajor = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void require_feature(const ramify::Differences& differences, std::int64_t feature) {
+  require(feature >= 0 && feature < static_cast<std::int64_t>(differences.scales.size()), "There is no such feature.");
+}
+
+/// A value of a feature with a table of differences is one of its rows, or missing.
+void require_value(const ramify::Differences& differences, std::int64_t feature, double value) {
+  const std::int32_t table = differences.scales[static_cast<std::size_t>(feature)].table;
+  if (table < 0 || std::isnan(value)) return;
+  const auto n = static_cast<double>(differences.tables[static_cast<std::size_t>(table)].n);
+  require(value >= 0 && value < n, "A value is not in its table of differences.");
+}
+
+void require_scales(const ramify::Differences& differences, std::int64_t n_features) {
+  require(n_features == static_cast<std::int64_t>(differences.scales.size()), "There must be one scale per feature.");
+}
+
+void require_rows(const ramify::Differences& differences, const ramify::DenseRows& rows) {
+  require_scales(differences, rows.n_features);
+  for (std::int64_t f = 0; f < rows.n_features; ++f) {
+    if (differences.scales[static_cast<std::size_t>(f)].table < 0) continue;
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) require_value(differences, f, rows.values[i * rows.n_features + f]);
+  }
+}
+
+void require_rows(const ramify::Differences& differences, const ramify::SparseMatrix& rows) {
+  require_scales(differences, rows.n_features);
+  if (differences.tables.empty()) return;
+  for (std::int64_t e = 0; e < rows.row_offsets[rows.n_rows]; ++e) require_value(differences, rows.row_features[e], rows.row_values[e]);
+}
+
+void require_query(const InArray<std::int64_t>& own_rows, const InArray<std::int32_t>& groups, std::int32_t n_groups, std::int64_t n_neighbours,
+                   std::int64_t n_rows, std::int64_t n_queries) {
+  require(static_cast<std::int64_t>(own_rows.shape(0)) == n_queries, "There must be one own row per query.");
+  require_within(own_rows, -1, n_rows, "own_rows");
+  require(static_cast<std::int64_t>(groups.shape(0)) == n_rows, "There must be one group per row.");
+  require_within(groups, 0, n_groups, "groups");
+  require(n_groups >= 1 && n_neighbours >= 1, "There must be a group and a neighbour to look for.");
+  require_memory(n_queries, n_groups, n_neighbours);
+}
+
+void require_pairs(const InArray<std::int64_t>& first, const InArray<std::int64_t>& second, const InArray<std::int64_t>& offsets,
+                   const InArray<std::int32_t>& columns, const InArray<double>& coefficients, std::int64_t n_columns, std::int64_t n_rows,
+                   std::int64_t n_features) {
+  require(first.shape(0) == second.shape(0) && offsets.shape(0) == first.shape(0) + 1, "There must be two rows and a piece of the coefficients per pair.");
+  require(columns.shape(0) == coefficients.shape(0), "There must be one column per coefficient.");
+  require_within(first, 0, n_rows, "first");
+  require_within(second, 0, n_rows, "second");
+  require_offsets(offsets, columns.shape(0), "offsets");
+  require_within(columns, 0, n_columns, "columns");
+  require_memory(n_features, n_columns, 64);
+}
 
 void bind_differences(nb::module_& m) {
   nb::class_<ramify::Differences>(m, "Differences", "How feature values differ, and how differences sum to a distance.")
@@ -12,6 +67,9 @@ void bind_differences(nb::module_& m) {
           "__init__",
           [](ramify::Differences* self, InArray<bool> nominal, InArray<double> low, InArray<double> range, InArray<double> n_values,
              double equal_below, double different_above, bool squared, InArray<double> weights) {
+            const std::size_t n = nominal.shape(0);
+            require(low.shape(0) == n && range.shape(0) == n && n_values.shape(0) == n, "There must be one scale per feature.");
+            require(weights.shape(0) == n || (!squared && weights.shape(0) == 0), "There must be one weight per feature.");
             new (self) ramify::Differences();
             for (std::size_t f = 0; f < nominal.shape(0); ++f) self->scales.push_back({nominal(f), low(f), range(f), n_values(f), -1});
             self->equal_below = equal_below;
@@ -24,13 +82,21 @@ void bind_differences(nb::module_& m) {
       .def(
           "set_table",
           [](ramify::Differences& self, std::int64_t feature, RowMajor table) {
-            if (feature < 0 || feature >= static_cast<std::int64_t>(self.scales.size())) throw nb::index_error("There is no such feature.");
-            if (table.shape(0) != table.shape(1) || table.shape(0) == 0) throw nb::value_error("A table of differences is square.");
+            require_feature(self, feature);
+            require(table.shape(0) == table.shape(1) && table.shape(0) > 0, "A table of differences is square.");
             self.scales[static_cast<std::size_t>(feature)].table = static_cast<std::int32_t>(self.tables.size());
             self.tables.push_back({static_cast<std::int64_t>(table.shape(0)), {table.data(), table.data() + table.size()}});
           },
           "feature"_a, "table"_a.noconvert(), "Differences of the values 0 .. n - 1 of a nominal feature.")
-      .def("between", &ramify::Differences::between, "feature"_a, "a"_a, "b"_a, "Difference of two values of a feature.");
+      .def(
+          "between",
+          [](const ramify::Differences& self, std::int64_t feature, double a, double b) {
+            require_feature(self, feature);
+            require_value(self, feature, a);
+            require_value(self, feature, b);
+            return self.between(feature, a, b);
+          },
+          "feature"_a, "a"_a, "b"_a, "Difference of two values of a feature.");
 }
 
 struct SparseArrays {
@@ -48,6 +114,12 @@ void bind_sparse_matrix(nb::module_& m) {
              InArray<double> column_values, InArray<std::int32_t> column_rows, InArray<std::int64_t> column_offsets) {
             const auto n_rows = static_cast<std::int64_t>(row_offsets.shape(0)) - 1;
             const auto n_features = static_cast<std::int64_t>(column_offsets.shape(0)) - 1;
+            require(row_values.shape(0) == row_features.shape(0) && column_values.shape(0) == column_rows.shape(0),
+                    "There must be one position per value.");
+            require_offsets(row_offsets, row_values.shape(0), "row_offsets");
+            require_offsets(column_offsets, column_values.shape(0), "column_offsets");
+            require_ascending(row_features, row_offsets, n_features, "row_features");
+            require_ascending(column_rows, column_offsets, n_rows, "column_rows");
             new (self) SparseArrays{{n_rows, n_features, row_values.data(), row_features.data(), row_offsets.data(),
                                      column_values.data(), column_rows.data(), column_offsets.data()},
                                     row_values, column_values, row_features, column_rows, row_offsets, column_offsets};
@@ -75,6 +147,10 @@ void bind_relief(nb::module_& m) {
         const auto n_features = static_cast<std::int64_t>(rows.shape(1));
         const ramify::DenseRows all{rows.data(), static_cast<std::int64_t>(rows.shape(0)), n_features};
         const ramify::DenseRows asked{queries.data(), static_cast<std::int64_t>(queries.shape(0)), n_features};
+        require(queries.shape(1) == rows.shape(1), "Rows and queries must have the same features.");
+        require_rows(differences, all);
+        require_rows(differences, asked);
+        require_query(own_rows, groups, n_groups, n_neighbours, all.n_rows, asked.n_rows);
         const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbours};
         auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) { return ramify::nearest_dense(all, asked, differences, query, threads(n_threads), poll); });
         return neighbours(std::move(found), queries.shape(0), n_groups, n_neighbours);
@@ -86,6 +162,9 @@ void bind_relief(nb::module_& m) {
       [](const SparseArrays& rows, const SparseArrays& queries, const ramify::Differences& differences, InArray<std::int64_t> own_rows,
          InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbours, int n_threads,
          std::optional<nb::callable> progress) {
+        require_rows(differences, rows.matrix);
+        require_rows(differences, queries.matrix);
+        require_query(own_rows, groups, n_groups, n_neighbours, rows.matrix.n_rows, queries.matrix.n_rows);
         const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbours};
         auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) { return ramify::nearest_sparse(rows.matrix, queries.matrix, differences, query, threads(n_threads), poll); });
         return neighbours(std::move(found), static_cast<std::size_t>(queries.matrix.n_rows), n_groups, n_neighbours);
@@ -99,6 +178,8 @@ void bind_relief(nb::module_& m) {
         const ramify::WeightedPairs pairs{first.data(),   second.data(),       static_cast<std::int64_t>(first.shape(0)), offsets.data(),
                                           columns.data(), coefficients.data(), n_columns};
         const ramify::DenseRows rows{X.data(), static_cast<std::int64_t>(X.shape(0)), static_cast<std::int64_t>(X.shape(1))};
+        require_rows(differences, rows);
+        require_pairs(first, second, offsets, columns, coefficients, n_columns, rows.n_rows, rows.n_features);
         auto sums = Patience().run([&](const ramify::Poll& poll) { return ramify::difference_sums_dense(rows, differences, pairs, threads(n_threads), poll); });
         return to_numpy(std::move(sums), X.shape(1), static_cast<std::size_t>(n_columns));
       },
@@ -111,6 +192,8 @@ void bind_relief(nb::module_& m) {
          InArray<std::int64_t> offsets, InArray<std::int32_t> columns, InArray<double> coefficients, std::int64_t n_columns, int n_threads) {
         const ramify::WeightedPairs pairs{first.data(),   second.data(),       static_cast<std::int64_t>(first.shape(0)), offsets.data(),
                                           columns.data(), coefficients.data(), n_columns};
+        require_rows(differences, X.matrix);
+        require_pairs(first, second, offsets, columns, coefficients, n_columns, X.matrix.n_rows, X.matrix.n_features);
         auto sums = Patience().run([&](const ramify::Poll& poll) { return ramify::difference_sums_sparse(X.matrix, differences, pairs, threads(n_threads), poll); });
         return to_numpy(std::move(sums), static_cast<std::size_t>(X.matrix.n_features), static_cast<std::size_t>(n_columns));
       },
