@@ -5,6 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from ramify.cli.rank import rank
+from ramify.cli.rank_methods import Ranked
 from ramify.cli.rank_output import branches_that_fit
 from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel, write_arff
 from ramify.ranking import FeatureRanking
@@ -186,6 +187,7 @@ def test_branches_are_opened_by_importance_and_fit():
         label_names=data.label_names,
         hierarchy=data.hierarchy,
     )
-    assert branches_that_fit(ranking, 2) == [(0, "1"), (0, "2")]
-    assert branches_that_fit(ranking, 4) == [(0, "1"), (1, "1.1"), (1, "1.2"), (0, "2")]
-    assert branches_that_fit(ranking, 9) == [(0, "1"), (1, "1.1"), (2, "1.1.1"), (1, "1.2"), (0, "2")]
+    found = Ranked(None, {"genie3": ranking}, ranking, None)
+    assert branches_that_fit(found, 2) == [(0, "1"), (0, "2")]
+    assert branches_that_fit(found, 4) == [(0, "1"), (1, "1.1"), (1, "1.2"), (0, "2")]
+    assert branches_that_fit(found, 9) == [(0, "1"), (1, "1.1"), (2, "1.1.1"), (1, "1.2"), (0, "2")]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
@@ -71,6 +73,16 @@ class Ranked:
                 "rankings, --method relief for label sets."
             )
         return self.per_label
+
+    @cached_property
+    def branch_scores(self) -> sparse.csc_array:
+        """Features x labels, each with everything below it."""
+        return sparse.csc_array(self.per_label_ranking.branch_scores())
+
+    @cached_property
+    def label_positions(self) -> dict[str, int]:
+        """Column of each label in `branch_scores`."""
+        return {name: column for column, name in enumerate(self.per_label_ranking.label_names)}
 
 
 def ranked(

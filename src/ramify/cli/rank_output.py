@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,7 @@ def ranked_content(found: Ranked, labels: Sequence[str], n_top: int) -> dict[str
         },
     }
     if found.per_label is not None:
-        shown = labels or [name for _, name in branches_that_fit(found.per_label, 1_000_000)]
+        shown = labels or [name for _, name in branches_that_fit(found, 1_000_000)]
         content["branches"] = {name: _branch_lines(found, name) for name in shown}
     if found.knn:
         content["knn_quality"] = {method: value._asdict() for method, value in found.knn.items()}
@@ -80,12 +81,13 @@ def ranked_content(found: Ranked, labels: Sequence[str], n_top: int) -> dict[str
     return content
 
 
-def branches_that_fit(ranking: FeatureRanking, n_lines: int) -> list[tuple[int, str]]:
+def branches_that_fit(found: Ranked, n_lines: int) -> list[tuple[int, str]]:
     """Depth and name of the labels to show: the top ones, then those below the branches with most importance.
 
     A branch is opened only if all its children that have any importance fit.
     """
-    totals = np.asarray(ranking.branch_scores().maximum(0).sum(axis=0)).ravel()
+    ranking = found.per_label_ranking
+    totals = np.asarray(found.branch_scores.maximum(0).sum(axis=0)).ravel()
     total = dict(zip(ranking.label_names, totals.tolist(), strict=True))
     order = ranking.hierarchy
     ranked_labels = sorted(ranking.label_names, key=lambda name: -total[name])
@@ -94,15 +96,18 @@ def branches_that_fit(ranking: FeatureRanking, n_lines: int) -> list[tuple[int, 
     roots = [name for name in ranked_labels if name in set(order.roots) and total[name] > 0][:n_lines]
     opened: set[str] = set()
     shown = set(roots)
-    waiting = list(roots)
+    waiting = [(-total[name], place, name) for place, name in enumerate(roots)]
+    heapify(waiting)
+    n_waited = len(waiting)
     while waiting:
-        waiting.sort(key=lambda name: -total[name])
-        branch = waiting.pop(0)
+        branch = heappop(waiting)[2]
         below = [child for child in order.children[branch] if total[child] > 0 and child not in shown]
         if below and len(shown) + len(below) <= n_lines:
             opened.add(branch)
             shown.update(below)
-            waiting += below
+            for child in below:
+                heappush(waiting, (-total[child], n_waited, child))
+                n_waited += 1
     return list(_walk(order, roots, opened, total))
 
 
@@ -126,10 +131,11 @@ def _branch_table(found: Ranked, n_lines: int, titles: dict[str, str]) -> Table:
     from rich.text import Text
 
     ranking = found.per_label_ranking
-    lines = branches_that_fit(ranking, n_lines)
+    lines = branches_that_fit(found, n_lines)
     n_hidden = len(ranking.label_names) - len(lines)
     hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
-    shown = Table(title="Who drives what" + (hidden if n_hidden else ""), title_justify="left", title_style="bold")
+    title = f"Who drives what, by {ranking.origin['method']}" + (hidden if n_hidden else "")
+    shown = Table(title=title, title_justify="left", title_style="bold")
     shown.add_column("label", overflow="fold")
     for number in range(1, _TOPS + 1):
         shown.add_column(f"feature {number}", overflow="fold")
@@ -143,7 +149,7 @@ def _branch_table(found: Ranked, n_lines: int, titles: dict[str, str]) -> Table:
 def _branch_lines(found: Ranked, label: str) -> list[dict[str, Any]]:
     """The top features of a branch: name, score and q."""
     ranking = found.per_label_ranking
-    column = np.asarray(_branch_scores(found)[:, [ranking.label_names.index(label)]].toarray()).ravel()
+    column = found.branch_scores[:, [found.label_positions[label]]].toarray().ravel()
     q_values = _branch_q(found, label)
     best = [j for j in np.argsort(-column, kind="stable")[:_TOPS].tolist() if column[j] > 0]
     return [
@@ -156,10 +162,6 @@ def _branch_lines(found: Ranked, label: str) -> list[dict[str, Any]]:
     ]
 
 
-def _branch_scores(found: Ranked) -> Any:
-    return found.per_label_ranking.branch_scores()
-
-
 def _branch_q(found: Ranked, label: str) -> np.ndarray | None:
     ranking = found.per_label
     tested = found.significance
@@ -167,7 +169,7 @@ def _branch_q(found: Ranked, label: str) -> np.ndarray | None:
         return None
     if next(iter(found.rankings.values())) is not ranking:
         return None
-    q_values: np.ndarray = tested.q_values_per_label[:, ranking.label_names.index(label)]
+    q_values: np.ndarray = tested.q_values_per_label[:, found.label_positions[label]]
     return q_values
 
 
