@@ -66,19 +66,22 @@ void predict(const Forest& forest, const FeatureRows& rows, RowRange range, int 
              double* out) {
   check_features(forest, rows);
   const auto n_trees = static_cast<double>(forest.n_trees());
-  for_each_block(
-      rows, range, n_threads, poll, [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
-        double* const sums = out + (first - range.first) * forest.n_outputs;
-        std::fill(sums, sums + (last - first) * forest.n_outputs, 0.0);
-        for (const auto& tree : forest.trees) {
-          for (std::int64_t row = 0; row < last - first; ++row) {
-            double* const sum = sums + row * forest.n_outputs;
-            const std::int32_t leaf = find_leaf(*tree, block + row * forest.n_features());
-            read_leaf(forest, *tree, leaf, [sum](std::int32_t output, double value) { sum[output] += value; });
-          }
-        }
-        for (double* sum = sums; sum < sums + (last - first) * forest.n_outputs; ++sum) *sum /= n_trees;
-      });
+  for_each_block(rows, range, n_threads, poll,
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                   double* const sums = out + (first - range.first) * forest.n_outputs;
+                   std::fill(sums, sums + (last - first) * forest.n_outputs, 0.0);
+                   const auto row_at = [&](std::int64_t row) { return block + row * forest.n_features(); };
+                   std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
+                   for (const auto& tree : forest.trees) {
+                     find_leaves(*tree, last - first, row_at, leaves.data());
+                     for (std::int64_t row = 0; row < last - first; ++row) {
+                       double* const sum = sums + row * forest.n_outputs;
+                       read_leaf(forest, *tree, leaves[static_cast<std::size_t>(row)],
+                                 [sum](std::int32_t output, double value) { sum[output] += value; });
+                     }
+                   }
+                   for (double* sum = sums; sum < sums + (last - first) * forest.n_outputs; ++sum) *sum /= n_trees;
+                 });
 }
 
 SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, RowRange range, double threshold,
@@ -128,11 +131,12 @@ void apply(const Forest& forest, const FeatureRows& rows, int n_threads, const P
   check_features(forest, rows);
   for_each_block(rows, {0, rows.n_rows()}, n_threads, poll,
                  [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                   const auto row_at = [&](std::int64_t row) { return block + row * forest.n_features(); };
+                   std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
                    for (std::int64_t t = 0; t < forest.n_trees(); ++t) {
-                     for (std::int64_t row = first; row < last; ++row) {
-                       out[row * forest.n_trees() + t] = find_leaf(*forest.trees[static_cast<std::size_t>(t)],
-                                                                   block + (row - first) * forest.n_features());
-                     }
+                     find_leaves(*forest.trees[static_cast<std::size_t>(t)], last - first, row_at, leaves.data());
+                     for (std::int64_t row = first; row < last; ++row)
+                       out[row * forest.n_trees() + t] = leaves[static_cast<std::size_t>(row - first)];
                    }
                  });
 }
@@ -157,24 +161,36 @@ void predict_oob(const Forest& forest, const FeatureRows& rows, const Examples& 
         bags[static_cast<std::size_t>(t)] = in_bag(*forest.trees[static_cast<std::size_t>(t)], examples, rows.n_rows());
       },
       poll);
-  for_each_block(
-      rows, range, n_threads, poll, [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
-        for (std::int64_t row = first; row < last; ++row) {
-          double* const sum = out + (row - range.first) * forest.n_outputs;
-          std::fill(sum, sum + forest.n_outputs, 0.0);
-          std::int32_t count = 0;
-          for (std::size_t t = 0; t < forest.trees.size(); ++t) {
-            if (has_bit(bags[t], row)) continue;
-            ++count;
-            const std::int32_t leaf = find_leaf(*forest.trees[t], block + (row - first) * forest.n_features());
-            read_leaf(forest, *forest.trees[t], leaf,
-                      [sum](std::int32_t output, double value) { sum[output] += value; });
-          }
-          n_trees[row - range.first] = count;
-          const double divisor = count > 0 ? static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
-          for (std::int64_t j = 0; j < forest.n_outputs; ++j) sum[j] /= divisor;
-        }
-      });
+  for_each_block(rows, range, n_threads, poll,
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                   double* const sums = out + (first - range.first) * forest.n_outputs;
+                   std::int32_t* const counts = n_trees + (first - range.first);
+                   std::fill(sums, sums + (last - first) * forest.n_outputs, 0.0);
+                   std::fill(counts, counts + (last - first), 0);
+                   std::vector<std::int64_t> outside;
+                   std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
+                   const auto row_at = [&](std::int64_t i) {
+                     return block + outside[static_cast<std::size_t>(i)] * forest.n_features();
+                   };
+                   for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+                     outside.clear();
+                     for (std::int64_t row = first; row < last; ++row) {
+                       if (!has_bit(bags[t], row)) outside.push_back(row - first);
+                     }
+                     find_leaves(*forest.trees[t], static_cast<std::int64_t>(outside.size()), row_at, leaves.data());
+                     for (std::size_t i = 0; i < outside.size(); ++i) {
+                       ++counts[outside[i]];
+                       double* const sum = sums + outside[i] * forest.n_outputs;
+                       read_leaf(forest, *forest.trees[t], leaves[i],
+                                 [sum](std::int32_t output, double value) { sum[output] += value; });
+                     }
+                   }
+                   for (std::int64_t row = 0; row < last - first; ++row) {
+                     double* const sum = sums + row * forest.n_outputs;
+                     const double divisor = counts[row] > 0 ? counts[row] : std::numeric_limits<double>::quiet_NaN();
+                     for (std::int64_t j = 0; j < forest.n_outputs; ++j) sum[j] /= divisor;
+                   }
+                 });
 }
 
 std::vector<double> node_values(const Forest& forest, const Tree& tree, std::int64_t output) {

@@ -145,12 +145,15 @@ SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const F
     if (block.empty()) block.assign(static_cast<std::size_t>(size * rows.n_features()), 0.0);
     const std::int64_t first = task * size, last = std::min(first + size, rows.n_rows());
     rows.load(first, last, block.data());
+    std::vector<std::int32_t> reached(static_cast<std::size_t>(last - first));
     for (std::size_t t = 0; t < forest.trees.size(); ++t) {
       const Tree& tree = *forest.trees[t];
+      find_leaves(
+          tree, last - first, [&](std::int64_t row) { return block.data() + row * rows.n_features(); }, reached.data());
       for (std::int64_t row = first; row < last; ++row) {
         if (examples != nullptr && has_bit(bags[t], row)) continue;
-        const std::int32_t leaf = find_leaf(tree, block.data() + (row - first) * rows.n_features());
-        const double* ranks = leaves[t].data() + tree.child[static_cast<std::size_t>(leaf)] * n_labels;
+        const auto leaf = static_cast<std::size_t>(reached[static_cast<std::size_t>(row - first)]);
+        const double* ranks = leaves[t].data() + tree.child[leaf] * n_labels;
         add_ranking(ranks, n_labels, as_signs, result.sums.data() + row * n_cells);
         ++result.n_trees[static_cast<std::size_t>(row)];
       }
