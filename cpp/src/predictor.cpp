@@ -65,12 +65,13 @@ void read_leaf(const Forest& forest, const Tree& tree, std::int32_t node, Add ad
 void predict(const Forest& forest, const FeatureRows& rows, RowRange range, int n_threads, const Poll& poll,
              double* out) {
   check_features(forest, rows);
+  const std::int64_t n_features = rows.n_features();
   const auto n_trees = static_cast<double>(forest.n_trees());
   for_each_block(rows, range, n_threads, poll,
                  [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
                    double* const sums = out + (first - range.first) * forest.n_outputs;
                    std::fill(sums, sums + (last - first) * forest.n_outputs, 0.0);
-                   const auto row_at = [&](std::int64_t row) { return block + row * forest.n_features(); };
+                   const auto row_at = [block, n_features](std::int64_t row) { return block + row * n_features; };
                    std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
                    for (const auto& tree : forest.trees) {
                      find_leaves(*tree, last - first, row_at, leaves.data());
@@ -129,9 +130,10 @@ SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, R
 
 void apply(const Forest& forest, const FeatureRows& rows, int n_threads, const Poll& poll, std::int32_t* out) {
   check_features(forest, rows);
+  const std::int64_t n_features = rows.n_features();
   for_each_block(rows, {0, rows.n_rows()}, n_threads, poll,
                  [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
-                   const auto row_at = [&](std::int64_t row) { return block + row * forest.n_features(); };
+                   const auto row_at = [block, n_features](std::int64_t row) { return block + row * n_features; };
                    std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
                    for (std::int64_t t = 0; t < forest.n_trees(); ++t) {
                      find_leaves(*forest.trees[static_cast<std::size_t>(t)], last - first, row_at, leaves.data());
@@ -154,6 +156,7 @@ std::vector<std::uint64_t> in_bag(const Tree& tree, const Examples& examples, st
 void predict_oob(const Forest& forest, const FeatureRows& rows, const Examples& examples, RowRange range, int n_threads,
                  const Poll& poll, double* out, std::int32_t* n_trees) {
   check_features(forest, rows);
+  const std::int64_t n_features = rows.n_features();
   std::vector<std::vector<std::uint64_t>> bags(forest.trees.size());
   run_tasks(
       forest.n_trees(), n_threads,
@@ -169,8 +172,8 @@ void predict_oob(const Forest& forest, const FeatureRows& rows, const Examples& 
                    std::fill(counts, counts + (last - first), 0);
                    std::vector<std::int64_t> outside;
                    std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
-                   const auto row_at = [&](std::int64_t i) {
-                     return block + outside[static_cast<std::size_t>(i)] * forest.n_features();
+                   const auto row_at = [block, n_features, &outside](std::int64_t i) {
+                     return block + outside[static_cast<std::size_t>(i)] * n_features;
                    };
                    for (std::size_t t = 0; t < forest.trees.size(); ++t) {
                      outside.clear();
