@@ -21,13 +21,21 @@ struct Table {
   std::vector<std::int64_t> row_offsets{0}, column_offsets{0};
   Differences differences;
 
-  enum class Kind { numbers, numbers_and_missing, mixed, one_value };
+  enum class Kind { numbers, numbers_and_missing, mixed, tables, one_value };
 
   Table(std::int64_t n, std::int64_t p, std::uint64_t seed, Kind kind = Kind::mixed)
       : n_rows(n), n_features(p), rows(static_cast<std::size_t>(n * p)), columns(rows.size()) {
     Random random(seed, 0);
     const bool numbers = kind == Kind::numbers || kind == Kind::numbers_and_missing;
     for (std::int64_t f = 0; f < p; ++f) differences.scales.push_back({!numbers && (f % 3 == 0 || kind == Kind::one_value), 0, f == 4 ? 0.0 : 4.0, 5});
+    if (kind == Kind::tables) {  // half of the nominal features
+      Differences::Table table{5, std::vector<double>(25, 0.0)};
+      for (std::size_t a = 0; a < 5; ++a) {
+        for (std::size_t b = 0; b < 5; ++b) table.values[a * 5 + b] = a == b ? 0.0 : 0.1 * static_cast<double>(a + b) + 0.05;
+      }
+      differences.tables.push_back(table);
+      for (std::int64_t f = 0; f < p; f += 6) differences.scales[static_cast<std::size_t>(f)].table = 0;
+    }
     for (std::int64_t i = 0; i < n; ++i) {
       for (std::int64_t f = 0; f < p; ++f) {
         double value = static_cast<double>(random.below(3) ? 0 : random.below(5));
@@ -69,6 +77,11 @@ void test_differences() {
   CHECK(differences.between(1, missing, 3) == 0.75);
   CHECK(differences.between(1, missing, missing) == 0.75);
   CHECK(differences.between(2, 2, 2) == 0);
+  differences.tables.push_back({2, {0, 0.3, 0.3, 0}});
+  differences.scales.push_back({true, 0, 0, 2, 0});
+  CHECK(differences.between(3, 0, 1) == 0.3);
+  CHECK(differences.between(3, 1, 1) == 0);
+  CHECK(differences.between(3, 1, missing) == 0.5);
   differences.equal_below = 0.25;
   differences.different_above = 0.75;
   CHECK(differences.between(0, 1, 2) == 0);
@@ -174,7 +187,7 @@ void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_o
 }  // namespace
 
 int main() {
-  for (const auto kind : {Table::Kind::numbers, Table::Kind::numbers_and_missing, Table::Kind::mixed, Table::Kind::one_value}) {
+  for (const auto kind : {Table::Kind::numbers, Table::Kind::numbers_and_missing, Table::Kind::mixed, Table::Kind::tables, Table::Kind::one_value}) {
     for (const std::int64_t n_neighbours : {1, 9, 90}) {
       for (const std::int32_t n_groups : {1, 2, 40}) {
         test_neighbours_equal_sorting_all_rows(kind, kind, n_neighbours, n_groups);
