@@ -1,6 +1,7 @@
 #include "ramify/label_target.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ramify {
@@ -255,7 +256,7 @@ void LabelTarget::scan_rows(const NodeEntries& entries, Cut& cut) {
       scores[2 * i] = std::min(score_of(square, product, weight), limit);
       scores[2 * i + 1] = std::min(
           score_of(square + 2 * cross + missing_square_, product + missing_product_, weight + missing_weight_), limit);
-      most = std::max(most, std::max(scores[2 * i], scores[2 * i + 1]));
+      most = std::max(std::max(most, scores[2 * i]), scores[2 * i + 1]);  // in this order: NaN never wins
     } else {
       scores[i] = std::min(score_of(square, product, weight), limit);
       most = std::max(most, scores[i]);
@@ -265,8 +266,9 @@ void LabelTarget::scan_rows(const NodeEntries& entries, Cut& cut) {
     scores[2 * n - 2] = score_of(square, product, weight);
     most = std::max(most, scores[2 * n - 2]);
   }
+  if (!(most > -infinity)) return;  // no score is a number
   std::size_t first = 0;
-  while (scores[first] + score_tolerance * scores[first] < most) ++first;
+  while (!(scores[first] + score_tolerance * std::abs(scores[first]) >= most)) ++first;
   const std::size_t i = any_missing ? first / 2 : first;
   cut.found = true;
   cut.score = scores[first];
@@ -286,8 +288,8 @@ void LabelTarget::scan_two_values(const NodeEntries& entries, Cut& cut) {
     product += own.with_node;
     weight += own.weight;
   }
-  cut.found = true;
   cut.score = score_of(square, product, weight);
+  cut.found = cut.score > -std::numeric_limits<double>::infinity();  // and not NaN
   cut.low = entries.min_code;
   cut.high = entries.max_code;
 }

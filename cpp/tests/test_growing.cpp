@@ -143,6 +143,16 @@ void wide_sparse_tables_grow() {
   }
 }
 
+/// Scores that overflow to infinity or NaN end the growth; they neither hang nor read past the scores.
+void weights_that_overflow_end_growth() {
+  for (const double weight : {1e-320, 1e150, 1e300}) {
+    ForestData data(150, 4, 12, 9);
+    data.label_weights.assign(data.label_weights.size(), weight);
+    for (std::size_t i = 0; i < data.X.size(); i += 7) data.X[i] = std::numeric_limits<double>::quiet_NaN();
+    validate(grow(data, data.table(), grow_params(5, 2)));
+  }
+}
+
 /// Columns of two values, where small nodes find their features by bits: where every feature is looked at, the splits
 /// are as good as those found column by column (which of equally good features is first depends on the draw).
 void bits_find_what_columns_find() {
@@ -182,5 +192,6 @@ int main() {
   a_poll_that_says_no_stops_growing();
   wide_sparse_tables_grow();
   bits_find_what_columns_find();
+  weights_that_overflow_end_growth();
   return check::finish();
 }
