@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "forests.hpp"
@@ -31,10 +32,10 @@ RankingRows ranking_rows(const WholeRows<std::int8_t>& signs, const std::optiona
   if (vectors.shape(0) != n_rows || kinds.size() != n_rows ||
       (compared && (compared->shape(0) != n_rows || compared->shape(1) != signs.shape(1))))
     throw nb::value_error("signs, compared, vectors and kinds must have the same rows.");
-  if (!(square > 0)) throw nb::value_error("square must be positive.");
+  if (!(square > 0) || !std::isfinite(square)) throw nb::value_error("square must be positive and finite.");
   std::int32_t n_kinds = 0;
   for (std::size_t i = 0; i < n_rows; ++i) {
-    if (kinds(i) < 0) throw nb::value_error("kinds must be at least 0.");
+    if (kinds(i) < 0 || kinds(i) >= static_cast<std::int64_t>(n_rows)) throw nb::value_error("kinds must number the rankings from 0 on.");
     n_kinds = std::max(n_kinds, kinds(i) + 1);
   }
   return {signs.data(),

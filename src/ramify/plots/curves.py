@@ -43,12 +43,12 @@ def addition_curves(
     if random is not None:
         sizes, mean, low, high = random
         if low is not None and high is not None:
-            axes.fill_between(sizes, low, high, color=NEUTRAL, alpha=0.35, linewidth=0)
-        axes.plot(sizes, mean, color=NEUTRAL, linestyle="--", label="random order")
+            axes.fill_between(sizes, _numbers(low), _numbers(high), color=NEUTRAL, alpha=0.35, linewidth=0)
+        axes.plot(sizes, _numbers(mean), color=NEUTRAL, linestyle="--", label="random order")
     for number, (name, (sizes, values)) in enumerate(curves.items()):
         axes.plot(
             sizes,
-            values,
+            _numbers(values),
             color=COLOURS[number % len(COLOURS)],
             marker=MARKERS[number % len(MARKERS)],
             markersize=4,
@@ -63,6 +63,11 @@ def addition_curves(
     axes.set_ylabel(measure)
     axes.legend(frameon=False, fontsize="small")
     return figure
+
+
+def _numbers(values: Any) -> np.ndarray:
+    """What was measured; None is a gap."""
+    return np.array(values, dtype=float)
 
 
 def p_values(values: np.ndarray) -> Figure:

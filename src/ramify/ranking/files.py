@@ -48,12 +48,19 @@ def read_ranking(path: str | PathLike[str], *, column: str | None = None) -> Fea
         raise ValueError(
             f"The 'column' parameter is for .fimp files, which may hold several rankings; {source} is not."
         )
-    text = source.read_bytes().decode("utf-8")
-    if suffix == ".json":
-        return _read_json(text, source)
-    if suffix == ".csv":
-        return _read_csv(text, source)
-    return _read_fimp(text, source, column)
+    try:
+        text = source.read_bytes().decode("utf-8")
+        if suffix == ".json":
+            return _read_json(text, source)
+        if suffix == ".csv":
+            return _read_csv(text, source)
+        return _read_fimp(text, source, column)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{source} is not text in UTF-8, from byte {error.start} on.") from None
+    except (ValueError, csv.Error, OverflowError) as error:
+        if str(error).startswith(str(source)):
+            raise
+        raise ValueError(f"{source} is not a valid ranking: {error}") from None
 
 
 def _suffix(path: Path) -> str:
@@ -83,12 +90,13 @@ def _read_csv(text: str, source: Path) -> FeatureRanking:
     if not rows or rows[0][:4] != _CSV_COLUMNS:
         raise ValueError(f"{source}, line 1: a ranking starts with the columns {','.join(_CSV_COLUMNS)}.")
     labels = [_armed(label) for label in rows[0][4:]]
+    for number, row in enumerate(rows[1:], start=2):  # before there is a cell for each label
+        if len(row) != 4 + len(labels):
+            raise ValueError(f"{source}, line {number}: {len(row)} cells where the header has {4 + len(labels)}.")
     names: list[str] = [""] * (len(rows) - 1)
     scores = np.full(len(rows) - 1, np.nan)
     per_label = np.zeros((len(rows) - 1, len(labels)))
     for number, row in enumerate(rows[1:], start=2):
-        if len(row) != 4 + len(labels):
-            raise ValueError(f"{source}, line {number}: {len(row)} cells where the header has {4 + len(labels)}.")
         position = _parsed(int, row[0], source, number, 1)
         if not 0 <= position < len(names) or not np.isnan(scores[position]):
             raise ValueError(
@@ -134,7 +142,7 @@ def _plain(value: Any) -> Any:
 def _read_json(text: str, source: Path) -> FeatureRanking:
     try:
         content = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{source} is not a JSON file: {error}.") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise ValueError(f"{source} is not a ranking: its 'format' is not {_FORMAT!r}.")
@@ -146,7 +154,7 @@ def _read_json(text: str, source: Path) -> FeatureRanking:
         order = content.get("hierarchy")
         hierarchy = None
         if order is not None:
-            edges = np.array(order["edges"], dtype=np.int64).reshape(-1, 2)
+            edges = _whole_numbers(order["edges"]).reshape(-1, 2)
             hierarchy = Hierarchy(labels, edges, w0=order["w0"], aggregate=order["aggregate"])
         return FeatureRanking(
             content["names"],
@@ -160,8 +168,16 @@ def _read_json(text: str, source: Path) -> FeatureRanking:
         raise ValueError(f"{source} is not a valid ranking: {type(error).__name__}: {error}") from error
 
 
+def _whole_numbers(values: Any) -> np.ndarray:
+    """Whole numbers as they are, where numpy would cut off what follows the point."""
+    given = np.array(values)
+    if given.size and given.dtype.kind != "i":
+        raise ValueError(f"positions must be whole numbers, not {given.dtype}")
+    return given.astype(np.int64)
+
+
 def _csr(matrix: dict[str, list[Any]], shape: tuple[int, int]) -> sparse.csr_array:
-    parts = (np.array(matrix["data"], float), np.array(matrix["indices"], int), np.array(matrix["indptr"], int))
+    parts = (np.array(matrix["data"], float), _whole_numbers(matrix["indices"]), _whole_numbers(matrix["indptr"]))
     built = sparse.csr_array(parts, shape=shape)
     built.check_format(full_check=True)
     return built
@@ -253,6 +269,8 @@ def _label_scores(ranking: FeatureRanking, position: int) -> list[float]:
 
 def _parsed(kind: Callable[[str], Any], cell: str, source: Path, line: int, column: int) -> Any:
     try:
+        if "_" in cell:  # which Python takes for a blank within a number
+            raise ValueError
         return kind(cell)
     except ValueError:
         raise ValueError(f"{source}, line {line}, column {column}: {cell!r} is not a number.") from None

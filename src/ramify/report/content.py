@@ -18,7 +18,13 @@ from ramify.ranking import FeatureRanking, overlap, spearman
 from ramify.report.branches import branch_tops, heat_map, most_driven
 from ramify.report.methods import citations, method_meaning
 from ramify.report.results import Results
-from ramify.report.summary import agreement_sentences, lead_sentence, quality_sentences, summary_sentences
+from ramify.report.summary import (
+    agreement_sentences,
+    lead_sentence,
+    mean_of_known,
+    quality_sentences,
+    summary_sentences,
+)
 
 OWN_FACTOR = 2
 """A feature is a branch's own where its share is at least this many times its overall share."""
@@ -43,6 +49,7 @@ def report_content(results: Results) -> dict[str, Any]:
     results : Results
         What was computed.
     """
+    _check_sizes(results)
     content = {
         "format": "ramify-report",
         "format_version": 1,
@@ -66,6 +73,24 @@ def report_content(results: Results) -> dict[str, Any]:
     content["summary"] = summary_sentences(content)
     content["lead"] = lead_sentence(content)
     return content
+
+
+def _check_sizes(results: Results) -> None:
+    """Refuse numbers that belong to other features or labels."""
+    data = results.dataset
+    if data is None:
+        return
+    for name, size, of in (
+        ("p_values", data.n_features, "feature"),
+        ("label_quality", data.n_labels, "label"),
+        ("label_baseline", data.n_labels, "label"),
+    ):
+        given = getattr(results, name)
+        if given is not None and np.shape(given) != (size,):
+            raise ValueError(
+                f"The {name} of a report must hold one number per {of} ({size}). Got the shape {np.shape(given)}; "
+                "give those of the same data."
+            )
 
 
 def _title(results: Results) -> str:
@@ -265,18 +290,14 @@ def _quality_table(quality: dict[str, Any]) -> dict[str, Any] | None:
         if quality["knn"]:
             row.append(_three(quality["knn"].get(name)))
         if quality["curves"]:
-            row.append(_three(_mean(quality["curves"].get(name))))
+            row.append(_three(mean_of_known(quality["curves"].get(name))))
         rows.append(row)
     last = ["Without a ranking"]
     if quality["knn"]:
         last.append(_three(quality["knn_baseline"]))
     if quality["curves"]:
-        last.append(_three(_mean(quality["random"])))
+        last.append(_three(mean_of_known(quality["random"])))
     return {"columns": columns, "rows": [*rows, last]}
-
-
-def _mean(curve: dict[str, Any] | None) -> float | None:
-    return None if curve is None else float(np.mean(curve["values"]))
 
 
 def _three(value: float | None) -> str:

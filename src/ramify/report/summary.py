@@ -106,9 +106,10 @@ def _planted_sentence(content: dict[str, Any]) -> list[str]:
 def quality_sentences(quality: dict[str, Any], p_values: np.ndarray | None) -> list[str]:
     """Whether the rankings beat chance."""
     sentences = []
-    if quality["curves"] and quality["random"]:
-        chance = float(np.mean(quality["random"]["values"]))
-        means = {name: float(np.mean(curve["values"])) for name, curve in quality["curves"].items()}
+    chance = mean_of_known(quality["random"])
+    of_curves = {name: mean_of_known(curve) for name, curve in quality["curves"].items()}
+    means = {name: mean for name, mean in of_curves.items() if mean is not None}
+    if means and chance is not None:
         best = max(means, key=lambda name: means[name])
         worst = min(means, key=lambda name: means[name])
         if means[worst] > chance:
@@ -120,11 +121,12 @@ def quality_sentences(quality: dict[str, Any], p_values: np.ndarray | None) -> l
             f"{word} random order: adding features by {best} gives a mean {quality['measure']} of {means[best]:.3f}, "
             f"random order {chance:.3f}."
         )
-    if quality["knn"] and quality["knn_baseline"] is not None:
-        best = max(quality["knn"], key=lambda name: quality["knn"][name])
-        change = quality["knn"][best] - quality["knn_baseline"]
+    weighted = {name: value for name, value in quality["knn"].items() if value is not None}
+    if weighted and quality["knn_baseline"] is not None:
+        best = max(weighted, key=lambda name: weighted[name])
+        change = weighted[best] - quality["knn_baseline"]
         sentences.append(
-            f"Neighbours weighted by {best} predict with {quality['measure']} {quality['knn'][best]:.3f}, "
+            f"Neighbours weighted by {best} predict with {quality['measure']} {weighted[best]:.3f}, "
             f"{abs(change):.3f} {'more' if change >= 0 else 'less'} than with all features alike."
         )
     if p_values is not None:
@@ -134,6 +136,12 @@ def quality_sentences(quality: dict[str, Any], p_values: np.ndarray | None) -> l
             "(p at most 0.05)."
         )
     return sentences
+
+
+def mean_of_known(curve: dict[str, Any] | None) -> float | None:
+    """Mean of a curve over the sizes at which it was measured; None where that is nowhere."""
+    known = [] if curve is None else [value for value in curve["values"] if value is not None]
+    return float(np.sum(np.array(known) / len(known))) if known else None
 
 
 def agreement_sentences(agreement: dict[str, Any]) -> list[str]:

@@ -93,9 +93,21 @@ class Store:
         rows = self._rows(f"SELECT {', '.join(COLUMNS)} FROM cells ORDER BY dataset, method, split, key")
         records = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
         for record in records:
-            record["measures"] = json.loads(record["measures"])
-            record["versions"] = json.loads(record["versions"])
+            for name in ("measures", "versions"):
+                record[name] = self._object(record[name], name)
         return records
+
+    def _object(self, text: Any, name: str) -> dict[str, Any]:
+        """What a cell holds as JSON, if it is what `write` puts there."""
+        try:
+            found = json.loads(text)
+        except (ValueError, TypeError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise unusable(self.path, f"the {name} of a cell are not what a study writes")
+        if name == "measures" and not all(isinstance(value, (int, float)) for value in found.values()):
+            raise unusable(self.path, "a measure is not a number")
+        return found
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
@@ -107,7 +119,7 @@ class Store:
         try:
             with closing(self._connect()) as connection:
                 connection.execute(statement, tuple(values))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise unusable(self.path, error) from None
 
     def _rows(self, statement: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
@@ -118,5 +130,5 @@ class Store:
                 if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'cells'").fetchone():
                     return []  # killed, or looked at, between making the file and making the table
                 return list(connection.execute(statement, tuple(values)))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise unusable(self.path, error) from None
