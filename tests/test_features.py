@@ -41,6 +41,22 @@ def test_nominal_features_can_be_given_by_name():
     assert learn_features(Learner(), frame, ["b"]).n_categories.tolist() == [0, 2]
 
 
+@pytest.mark.parametrize("fit_sparse", [False, True])
+@pytest.mark.parametrize("apply_sparse", [False, True])
+def test_nominal_zeros_are_the_same_value_sparse_or_dense(fit_sparse, apply_sparse):
+    seen = np.array([[0, 1, -1.0], [-3, 2, 0], [4, 1, 0], [0, 2, 5]])  # negatives, and a column without zeros
+    new = np.array([[0, 0, -1.0], [-3, 2, 5], [9, 1, 0], [4, 0, 2]])
+    learner = Learner()
+    learn_features(learner, sparse.csr_array(seen) if fit_sparse else seen, [0, 1, 2])
+    features = apply_features(learner, sparse.csr_array(new) if apply_sparse else new)
+    codes = features.values.toarray() if features.is_sparse else features.values
+    for column in range(3):
+        known = np.isin(new[:, column], seen[:, column])
+        assert np.isnan(codes[~known, column]).all()
+        values = learner.categories_[column][codes[known, column].astype(int)]
+        np.testing.assert_array_equal(values, new[known, column])
+
+
 def test_sparse_stays_sparse_and_zeros_keep_code_zero():
     X = sparse.csr_array(np.array([[0, 5.0], [2, 0], [0, 7]]))
     features = learn_features(Learner(), X, [1])

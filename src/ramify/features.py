@@ -63,6 +63,8 @@ def learn_features(
     estimator.categories_ = [
         _values_of(columns[j], _name(estimator, j)) if mask[j] else None for j in range(estimator.n_features_in_)
     ]
+    if sparse.issparse(X):  # absent cells stay absent: zero, where it occurs, has code 0
+        estimator.categories_ = [None if values is None else _zero_first(values) for values in estimator.categories_]
     _refuse_many_categories(estimator, max_categories)
     return _encoded(estimator, X, columns)
 
@@ -180,7 +182,7 @@ def _encoded(estimator: Any, X: Any, columns: list[Any]) -> Features:
         for j in np.flatnonzero(n_categories).tolist():
             stored = slice(values.indptr[j], values.indptr[j + 1])
             values.data[stored] = _codes(values.data[stored], estimator.categories_[j])
-        values = _canonical(values)
+        values = _canonical(_with_coded_zeros(values, estimator.categories_))
         _refuse_infinity(estimator, values)
         return Features(values, n_categories)
     n_samples = len(columns[0]) if columns else 0
@@ -270,6 +272,29 @@ def _values_of(column: Any, name: str) -> np.ndarray:
     return np.array(sorted({str(value) for value in present}), dtype=object)
 
 
+def _zero_first(values: np.ndarray) -> np.ndarray:
+    is_zero = values == 0
+    return np.concatenate([values[is_zero], values[~is_zero]])
+
+
+def _with_coded_zeros(codes: sparse.csc_array, categories: list[Any]) -> sparse.csc_array:
+    """Absent cells as the code of zero where that is not 0, as missing where fit has not seen a zero."""
+    n_rows = codes.shape[0]
+    full = np.diff(codes.indptr) == n_rows
+    nominal = [(j, values) for j, values in enumerate(categories) if values is not None and not full[j]]
+    code_of_zero = {j: float(_codes(np.zeros(1), values)[0]) for j, values in nominal if not (values[:1] == 0).all()}
+    if not code_of_zero:
+        return codes
+    rows, columns, filled = [], [], []
+    for j, code in code_of_zero.items():
+        absent = np.setdiff1d(np.arange(n_rows), codes.indices[codes.indptr[j] : codes.indptr[j + 1]])
+        rows.append(absent)
+        columns.append(np.full(len(absent), j))
+        filled.append(np.full(len(absent), code))
+    cells = (np.concatenate(filled), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.csc_array(codes + sparse.csc_array(cells, shape=codes.shape))
+
+
 def _codes(column: Any, values: np.ndarray) -> np.ndarray:
     """Position of each entry in `values`; NaN for missing and for values that are not there."""
     if values.dtype.kind == "f":
@@ -283,7 +308,8 @@ def _codes(column: Any, values: np.ndarray) -> np.ndarray:
         )
         if not len(values):
             return np.full(len(numbers), np.nan)
-        position = np.minimum(np.searchsorted(values, numbers), len(values) - 1)
+        order = np.argsort(values)
+        position = order[np.minimum(np.searchsorted(values, numbers, sorter=order), len(values) - 1)]
         return np.where(values[position] == numbers, position, np.nan)
     position_of = {value: float(position) for position, value in enumerate(values.tolist())}
     return np.array(
