@@ -1,7 +1,6 @@
 #include "ramify/label_target.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace ramify {
@@ -267,8 +266,7 @@ void LabelTarget::scan_rows(const NodeEntries& entries, Cut& cut) {
     most = std::max(most, scores[2 * n - 2]);
   }
   if (!(most > -infinity)) return;  // no score is a number
-  std::size_t first = 0;
-  while (!(scores[first] + score_tolerance * std::abs(scores[first]) >= most)) ++first;
+  const std::size_t first = first_best(scores, most);
   const std::size_t i = any_missing ? first / 2 : first;
   cut.found = true;
   cut.score = scores[first];

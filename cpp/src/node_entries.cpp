@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ramify/sorting.hpp"
+
 namespace ramify {
 
 namespace {
@@ -208,54 +210,12 @@ void NodeEntries::list_default(std::int64_t n, std::vector<char>& listed) {
 
 void NodeEntries::sort() {
   if (n_default > 0 && max_code - min_code <= 1) return;  // one code, listed by row
-  if (keys.size() <= few_keys) {
-    sort_few();
-  } else {
-    sort_by_digits();
-  }
-}
-
-/// Few keys, listed by row: place each by the number of smaller ones, which takes no branch that could be mispredicted.
-void NodeEntries::sort_few() {
-  const std::size_t n = keys.size();
-  std::uint64_t old_keys[few_keys];
-  std::size_t places[few_keys];
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t key = old_keys[i] = keys[i];
-    std::size_t n_larger = 0;
-    for (std::size_t j = 0; j < i; ++j) {
-      const std::size_t larger = old_keys[j] > key;
-      places[j] += larger;
-      n_larger += larger;
-    }
-    places[i] = i - n_larger;
-  }
-  for (std::size_t i = 0; i < n; ++i) keys[places[i]] = old_keys[i];
-}
-
-/// Least significant digit of the code first; the more keys, the longer the digits. Keys of a code are listed by row.
-void NodeEntries::sort_by_digits() {
-  const std::size_t n = keys.size();
+  if (keys.size() <= few_keys) return sort_few(keys.begin(), keys.size());
   const auto base = static_cast<std::uint32_t>(min_code);
+  const auto code_of = [base](std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32) - base; };
+  spare_.resize(keys.size());
   const std::uint32_t last = static_cast<std::uint32_t>(max_code) - base;
-  int n_bits = 1;
-  while (n_bits < 32 && last >> n_bits != 0) ++n_bits;
-  const int longest = last < 4 * n && n_bits <= 16 ? 16 : n < 256 ? 6 : n < 2048 ? 8 : 11;
-  const int n_passes = (n_bits + longest - 1) / longest;
-  const int digit_bits = (n_bits + n_passes - 1) / n_passes;
-  const std::uint32_t mask = (1u << digit_bits) - 1;
-  spare_.resize(n);
-  for (int shift = 0; shift < n_bits; shift += digit_bits) {
-    const std::uint32_t n_digits = std::min(mask, last >> shift) + 1;
-    counts_.assign(n_digits + 1, 0);
-    const auto digit = [=](std::uint64_t key) {
-      return ((static_cast<std::uint32_t>(key >> 32) - base) >> shift) & mask;
-    };
-    for (const std::uint64_t key : keys) ++counts_[digit(key) + 1];
-    for (std::uint32_t d = 1; d <= n_digits; ++d) counts_[d] += counts_[d - 1];
-    for (const std::uint64_t key : keys) spare_[counts_[digit(key)]++] = key;
-    keys.swap(spare_);
-  }
+  if (sort_by_digits(keys.begin(), spare_.begin(), keys.size(), last, code_of, counts_)) keys.swap(spare_);
 }
 
 }  // namespace ramify

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ramify/sorting.hpp"
+
 namespace ramify {
 
 namespace {
@@ -172,31 +174,10 @@ void OneLabelTarget::scan_sorted(const NodeEntries& entries, std::uint32_t range
 }
 
 void OneLabelTarget::sort_packed(std::uint32_t range) {
-  const std::size_t n = packed_.size();
-  if (n <= 20) {
-    for (std::size_t i = 1; i < n; ++i) {
-      const std::uint32_t key = packed_[i];
-      std::size_t j = i;
-      for (; j > 0 && packed_[j - 1] > key; --j) packed_[j] = packed_[j - 1];
-      packed_[j] = key;
-    }
-    return;
-  }
-  int n_bits = 0;
-  while ((range - 1) >> n_bits != 0) ++n_bits;
-  const int n_passes = (n_bits + 7) / 8;
-  const int digit_bits = (n_bits + n_passes - 1) / n_passes;
-  const std::uint32_t mask = (1u << digit_bits) - 1;
-  spare_.resize(n);
-  std::uint32_t places[257];
-  for (int pass = 0; pass < n_passes; ++pass) {
-    const int shift = payload_bits + pass * digit_bits;
-    std::fill(places, places + mask + 2, 0u);
-    for (const std::uint32_t key : packed_) ++places[(key >> shift & mask) + 1];
-    for (std::uint32_t digit = 1; digit <= mask; ++digit) places[digit] += places[digit - 1];
-    for (const std::uint32_t key : packed_) spare_[places[key >> shift & mask]++] = key;
-    packed_.swap(spare_);
-  }
+  if (packed_.size() <= few_keys) return sort_few(packed_.data(), packed_.size());
+  const auto code_of = [](std::uint32_t key) { return key >> payload_bits; };
+  spare_.resize(packed_.size());
+  if (sort_by_digits(packed_.data(), spare_.data(), packed_.size(), range - 1, code_of, counts_)) packed_.swap(spare_);
 }
 
 }  // namespace ramify

@@ -83,14 +83,10 @@ struct NodeEntries {
   /// List the rows that hold the default, too (the keys stay unsorted).
   void list_default(std::int64_t n, std::vector<char>& listed);
 
-  /// Order the keys by (code, local row).
+  /// Order the keys by (code, local row); keys of one code must be listed by row.
   void sort();
 
  private:
-  static constexpr std::size_t few_keys = 24;
-  void sort_few();
-  void sort_by_digits();
-
   KeyBuffer spare_;
   std::vector<std::uint32_t> counts_;
 };

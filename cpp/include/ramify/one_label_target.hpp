@@ -74,7 +74,7 @@ class OneLabelTarget {
 
   // scratch of scan
   std::vector<std::uint64_t> sums_;  ///< by code: weight of the rows with the label << 32 | weight of all rows
-  std::vector<std::uint32_t> packed_, spare_;
+  std::vector<std::uint32_t> packed_, spare_, counts_;
 };
 
 template <>

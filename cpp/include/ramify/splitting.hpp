@@ -25,6 +25,13 @@ struct Cut {
   bool missing_left = false;
 };
 
+/// The first of the scores that none exceeds by more than the tolerance; `most` is the largest and a number.
+inline std::size_t first_best(const double* scores, double most) {
+  std::size_t first = 0;
+  while (!(scores[first] + score_tolerance * std::abs(scores[first]) >= most)) ++first;
+  return first;
+}
+
 /// Whether a target finds the best cut of a numeric feature by itself: bool scan(NodeEntries&, Cut&). It does nothing
 /// and says false where it cannot.
 template <class Target>
