@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -54,7 +53,7 @@ class NearestRows {
     group_ = 0;
     for (Group& group : groups_) {
       group.found.clear();
-      group.smallest.clear();
+      if (n_neighbours_ <= most_sorted) group.smallest.assign(n_neighbours_, std::numeric_limits<Number>::infinity());
       group.bound = std::numeric_limits<Number>::infinity();
       group.limit = 2 * n_neighbours_ + 64;
     }
@@ -129,18 +128,13 @@ class NearestRows {
     }
   }
 
-  /// Keep the smallest distances of a few neighbours sorted: cheaper than to find them again and again.
+  /// Keep the smallest distances of a few neighbours sorted: cheaper than to find them again and again. No branch
+  /// depends on where the new one goes.
   void insert(Group& group, Number distance) {
-    auto& smallest = group.smallest;
-    if (smallest.size() == n_neighbours_) {
-      if (!(distance < smallest.back())) return;
-    } else {
-      smallest.push_back(distance);
-    }
-    std::size_t place = smallest.size() - 1;
-    for (; place > 0 && smallest[place - 1] > distance; --place) smallest[place] = smallest[place - 1];
-    smallest[place] = distance;
-    if (smallest.size() == n_neighbours_) group.bound = bound_beyond(smallest.back());
+    Number* const smallest = group.smallest.data();
+    for (std::size_t k = n_neighbours_ - 1; k > 0; --k) smallest[k] = std::max(smallest[k - 1], std::min(distance, smallest[k]));
+    smallest[0] = std::min(distance, smallest[0]);
+    group.bound = bound_beyond(smallest[n_neighbours_ - 1]);
   }
 
   /// Drop what cannot be among the nearest, given all that was found.
@@ -167,8 +161,9 @@ class NearestRows {
   }
 
   Number bound_beyond(Number last) const {
+    if (!(last < std::numeric_limits<Number>::infinity())) return last;  // not all have been found yet
     const double bound = last + 2 * (tolerance_.absolute + tolerance_.relative * last);
-    return std::nextafter(static_cast<Number>(bound), std::numeric_limits<Number>::infinity());
+    return static_cast<Number>(bound * (1 + 2 * static_cast<double>(std::numeric_limits<Number>::epsilon())));  // rounded up
   }
 
   const GroupedRows& grouped_;
