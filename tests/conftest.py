@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
                 _COUNTS[row, noun][outcome] += 1
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     for (row, noun), outcomes in _COUNTS.items():
         state = "failed" if outcomes["failed"] else "passed"
         rest = ", ".join(f"{n} {outcome}" for outcome, n in sorted(outcomes.items()) if outcome != "passed")
