@@ -32,7 +32,7 @@ LONG_FITS = {
     ".fit(wide, wide[:, :3] > 0)",
     "LClassifierChains": "LClassifierChains(ramify.ForestClassifier(500, n_jobs=2)).fit(X, X[:, :9] > 0)",
 }
-"""Fits that take minutes, one of them of a forest that is fitted already, on 20,000 rows of 60 features, or 1,000 of 9,000."""
+"""Fits that take minutes, on 20,000 rows of 60 features or 1,000 of 9,000; one is of a forest fitted before."""
 
 INTERRUPTED = """
 import signal, sys, threading, time, numpy as np, ramify
