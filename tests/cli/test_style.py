@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ramify.cli.main import COMMANDS, main, ramify
 
-PROGRAM = [sys.executable, "-c", "from ramify.cli.main import main; main()"]
+PROGRAM = [sys.executable, "-m", "ramify"]
 
 
 def run(capfd, *arguments):

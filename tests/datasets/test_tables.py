@@ -220,8 +220,11 @@ def test_read_says_what_it_cannot_read(write, name, words):
 
 
 def test_missing_files_and_folders_are_told(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"there is no such file\. Check the spelling"):
         read(tmp_path / "none.arff")
+    (tmp_path / "genes.train.arff.gz").write_bytes(b"")
+    with pytest.raises(FileNotFoundError, match=r"Did you mean 'genes\.train\.arff\.gz'\?"):
+        read(tmp_path / "genes.train.arff")
     with pytest.raises(FileError, match="this is a folder"):
         read(tmp_path)
     with pytest.raises(TypeError, match="must be named by a str or a path"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import difflib
 import gzip
 import hashlib
 import lzma
@@ -85,11 +86,20 @@ def file_paths(files: PathLike | Sequence[PathLike]) -> list[Path]:
         if path.is_dir():
             raise FileError(path, "this is a folder", advice="Name the files in it.")
         if not path.exists():
-            raise FileNotFoundError(f"{path}: there is no such file. Check the spelling and the folder.")
+            raise FileNotFoundError(f"{path}: there is no such file. {_advice_for_missing(path)}")
         if not path.is_file():
             raise FileError(path, "this is no regular file", advice="Save the data to a file first.")
         paths.append(path)
     return paths
+
+
+def _advice_for_missing(path: Path) -> str:
+    """The nearest name in the folder, if one is near."""
+    try:
+        near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1, cutoff=0.75)
+    except OSError:
+        near = []
+    return f"Did you mean {shown(near[0])}?" if near else "Check the spelling and the folder."
 
 
 def sha256_of(paths: Sequence[PathLike]) -> str:
