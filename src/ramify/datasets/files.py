@@ -96,7 +96,8 @@ def file_paths(files: PathLike | Sequence[PathLike]) -> list[Path]:
 def _advice_for_missing(path: Path) -> str:
     """The nearest name in the folder, if one is near."""
     try:
-        near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1, cutoff=0.75)
+        names = [entry.name for entry in path.parent.iterdir()]
+        near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
     except OSError:
         near = []
     return f"Did you mean {shown(near[0])}?" if near else "Check the spelling and the folder."
