@@ -6,6 +6,7 @@ import bz2
 import difflib
 import gzip
 import hashlib
+import itertools
 import lzma
 import os
 import zipfile
@@ -96,7 +97,7 @@ def file_paths(files: PathLike | Sequence[PathLike]) -> list[Path]:
 def _advice_for_missing(path: Path) -> str:
     """The nearest name in the folder, if one is near."""
     try:
-        names = [entry.name for entry in path.parent.iterdir()]
+        names = [entry.name for entry in itertools.islice(path.parent.iterdir(), 10_000)]
         near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
     except OSError:
         near = []
