@@ -37,6 +37,7 @@ LONG_FITS = {
 INTERRUPTED = """
 import signal, sys, threading, time, numpy as np, ramify
 from ramify.chains import LClassifierChains
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process started in the background ignores it
 rng = np.random.default_rng(0)
 small, X, wide = rng.normal(size=(50, 5)), rng.normal(size=(20000, 60)), rng.normal(size=(1000, 9000))
 forest = ramify.ForestClassifier(5, random_state=0).fit(small, small[:, :2] > 0)
