@@ -108,8 +108,16 @@ COUNTED = (
     (r"test_hostile_arrays\.py", "R10", "cases of hostile arrays"),
     (r"test_deep_trees\.py", "R12", "trees of a million levels"),
     (r"test_interruption\.py", "R13", "interruptions, forks, spawns and threads"),
-    (r"test_hostile_files\.py::test_(1200|800)_tampered", "R14", "runs over 2,000 tampered files without signal or hang"),
-    (r"test_hostile_files\.py::test_20000_tampered", "R14", "runs of thousands of tampered files without signal or hang"),
+    (
+        r"test_hostile_files\.py::test_(1200|800)_tampered",
+        "R14",
+        "runs over 2,000 tampered files without signal or hang",
+    ),
+    (
+        r"test_hostile_files\.py::test_20000_tampered",
+        "R14",
+        "runs of thousands of tampered files without signal or hang",
+    ),
     (r"test_hostile_files\.py::test_broken", "R14", "broken invariants refused by name"),
     (r"tests/models/test_roundtrip\.py", "R16", "round trips, kills and full disks"),
     (r"test_edge_files\.py", "R17", "edge files"),
