@@ -79,6 +79,8 @@ class Cuts {
       if (part_[t + 1] < part_[t])
         throw nb::value_error((std::string("The forest's array ") + name + " must ascend.").c_str());
     }
+    if (total() > std::int64_t{1} << 48)
+      throw nb::value_error((std::string("The forest's array ") + name + " is out of range.").c_str());
   }
   std::int64_t first(std::int64_t tree) const { return part_[tree]; }
   std::int64_t last(std::int64_t tree) const { return part_[tree + 1]; }
@@ -93,7 +95,7 @@ std::vector<std::int64_t> own_offsets(const Part<std::int64_t>& offsets, std::in
   std::vector<std::int64_t> own = offsets.slice(first, last + 1);
   const std::int64_t start = own[0];
   for (std::int64_t& offset : own) {
-    if (offset < start) throw nb::value_error("The forest's offsets must ascend.");
+    if (start < 0 || offset < start) throw nb::value_error("The forest's offsets must ascend from 0 on.");
     offset -= start;
   }
   return own;
