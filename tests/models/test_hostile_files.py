@@ -399,6 +399,8 @@ def forest_arrays(model_bytes):
         ("feature", lambda a: a.__setitem__(0, -7), "feature"),
         ("tree_nodes", lambda a: a.__setitem__(1, 10**12), "tree_nodes"),
         ("leaf_offsets", lambda a: a.__setitem__(1, -1), "offsets"),
+        ("leaf_offsets", lambda a: a.__setitem__(0, -(2**63)), "offsets"),
+        ("tree_leaves", lambda a: a.__setitem__(-1, 2**63 - 1), "tree_leaves"),
         ("leaf_labels", lambda a: a.__setitem__(0, 50), "leaf_labels|label"),
         ("weight", lambda a: a.__setitem__(0, np.nan), "weight"),
         ("subset_offsets", lambda a: a.__setitem__(-1, 10**9), "subset"),
