@@ -51,6 +51,13 @@ def test_core_reads_tables_as_the_csv_module_does(tmp_path_factory, rows, quotin
         assert outcome(file, False, patch) == outcome(file, True, patch)
 
 
+def test_a_quoted_blank_is_a_cell_and_a_blank_line_is_none(tmp_path, monkeypatch):
+    file = tmp_path / "t.csv"
+    file.write_text('c0\n" "\n  \n')
+    for slow in (False, True):
+        assert "line 2, column 1: 'c0' is missing" in outcome(file, slow, monkeypatch)
+
+
 def test_core_and_csv_module_agree_on_mutants(tmp_path, monkeypatch):
     source = random.Random(0)
     file = tmp_path / "t.csv"

@@ -74,8 +74,16 @@ def read_records(
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows of cells with the line each ends on. Blank lines are skipped, quotes must be closed."""
     text = read_text(path, encoding)
+    line = ""
+
+    def lines() -> Iterator[str]:
+        nonlocal line
+        for piece in io.StringIO(text, newline=""):
+            line = piece
+            yield piece
+
     reader = csv.reader(
-        io.StringIO(text, newline=""),
+        lines(),
         delimiter=separator or separator_of(path),
         quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
         strict=True,
@@ -92,7 +100,7 @@ def read_records(
                 line=max(reader.line_num, 1),
                 advice='Put cells with separators between quotes "..." and write a quote inside as "".',
             ) from None
-        if not record or (len(record) == 1 and record[0].isspace()):
+        if not record or (len(record) == 1 and line.isspace()):  # a quoted blank is a cell
             continue
         yield reader.line_num, record
 
