@@ -47,11 +47,13 @@ void FeatureDrawing::begin_tree() {
 
 void FeatureDrawing::begin_node(const NodeSlice& node, std::int64_t n_constant) {
   node_ = node;
+  repeated_ = false;
   n_constant_ = n_constant;
   next_ = n_constant;
   by_row_ = worth_by_row();
   if (!by_row_) return;
   next_ = 0;
+  partings_.clear();
   candidates_ = table_.column_wise();
   if (table_.row_entries() != nullptr) list_entries();
   if (table_.row_bits() != nullptr) list_bits();
@@ -153,12 +155,17 @@ bool FeatureDrawing::draw_by_column(Random& random, NodeEntries& entries) {
   return false;
 }
 
+std::int32_t FeatureDrawing::bit_of(std::int64_t feature) const {
+  return table_.row_bits() == nullptr || !table_.by_row(feature)
+             ? -1
+             : table_.row_bits()->bit_of[static_cast<std::size_t>(feature)];
+}
+
 void FeatureDrawing::read(std::int64_t feature, NodeEntries& entries) const {
   if (!by_row_ || !table_.by_row(feature)) return gather(table_, feature, node_, entries);
+  const std::int32_t bit = bit_of(feature);
   entries.keys.clear();
   entries.missing.clear();
-  const RowBits* const rows = table_.row_bits();
-  const std::int32_t bit = rows == nullptr ? -1 : rows->bit_of[static_cast<std::size_t>(feature)];
   bit < 0 ? read_entries(feature, entries) : read_bits(feature, bit, entries);
 }
 
@@ -219,9 +226,28 @@ bool FeatureDrawing::draw_by_row(Random& random, NodeEntries& entries) {
     std::swap(candidates_[static_cast<std::size_t>(next_)], candidates_[at]);
     feature_ = candidates_[static_cast<std::size_t>(next_)];
     ++next_;
+    repeated_ = parts_as_before();
+    if (repeated_) return true;
     read(feature_, entries);
     if (!entries.constant()) return true;
   }
+  return false;
+}
+
+/// A few rows can be parted in few ways, and columns of two values part them again and again in the same.
+bool FeatureDrawing::parts_as_before() {
+  constexpr std::int64_t few_rows = 24;
+  const std::int32_t bit = node_.n <= few_rows ? bit_of(feature_) : -1;
+  if (bit < 0) return false;
+  const RowBits& rows = *table_.row_bits();
+  const std::uint64_t* const words = rows.bits.data() + bit / 64;
+  std::uint32_t parting = 0;
+  for (std::int64_t i = 0; i < node_.n; ++i) {
+    parting |= static_cast<std::uint32_t>((words[node_.rows[i] * rows.n_words] >> (bit % 64)) & 1) << i;
+  }
+  if (parting & 1) parting = ~parting & ((std::uint32_t(1) << node_.n) - 1);  // either side may hold the first row
+  if (std::find(partings_.begin(), partings_.end(), parting) != partings_.end()) return true;
+  partings_.push_back(parting);
   return false;
 }
 

@@ -23,8 +23,10 @@ class FeatureDrawing {
   void begin_tree();
   void begin_node(const NodeSlice& node, std::int64_t n_constant);
 
-  /// Fill `entries` with the next feature of the node; false when none is left.
+  /// Fill `entries` with the next feature of the node; false when none is left. A feature that parts the rows as an
+  /// earlier one did is drawn, too, but not filled in: `repeated` says so.
   bool draw(Random& random, NodeEntries& entries);
+  bool repeated() const { return repeated_; }
   std::int64_t feature() const { return feature_; }
 
   /// Fill `entries` again with a feature that was drawn in this node.
@@ -39,6 +41,8 @@ class FeatureDrawing {
   bool draw_by_column(Random& random, NodeEntries& entries);
   void prefetch_next(Random random) const;
   bool draw_by_row(Random& random, NodeEntries& entries);
+  bool parts_as_before();
+  std::int32_t bit_of(std::int64_t feature) const;
   void read_entries(std::int64_t feature, NodeEntries& entries) const;
   void read_bits(std::int64_t feature, std::int32_t bit, NodeEntries& entries) const;
 
@@ -49,7 +53,8 @@ class FeatureDrawing {
   std::int64_t n_constant_ = 0, next_ = 0, feature_ = -1;
 
   // small nodes
-  bool by_row_ = false;
+  bool by_row_ = false, repeated_ = false;
+  std::vector<std::uint32_t> partings_;  ///< of the columns of two values drawn so far, a bit per row
   std::vector<std::uint32_t> candidates_;
   std::vector<std::uint32_t> n_entries_, first_entry_;  ///< by feature; n_entries_ is 0 outside a node
   std::vector<std::uint32_t> touched_;                  ///< the first n_touched_ are features with entries in the node

@@ -141,6 +141,7 @@ class TreeGrower {
       return n_drawn < params_.max_features || (params_.all_features_at_root && node.id == 0 && !best_.found);
     };
     for (std::int64_t n_drawn = 0; draws_on(n_drawn) && drawing_.draw(random, splitter_.entries); ++n_drawn) {
+      if (drawing_.repeated()) continue;  // as good as a feature drawn before, which stays
       const std::int64_t feature = drawing_.feature();
       if (params_.random_splits) {
         splitter_.random(feature, table_.column(feature), n, limits, random, best_);
