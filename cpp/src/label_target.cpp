@@ -176,61 +176,6 @@ void LabelTarget::set_missing(const std::vector<std::uint32_t>& rows) {
   missing_weight_ = weight_;
 }
 
-/// The sums u and v of the rows that were added and of the missing ones, out of reach of what a scan writes.
-class LabelTarget::LabelSums {
- public:
-  explicit LabelSums(LabelTarget& target)
-      : labels_(target.node_->labels.data()),
-        offsets_(target.node_->offsets.data()),
-        w_(target.node_->weights.data()),
-        step_(target.node_->step),
-        u_(target.u_.data()),
-        v_(target.v_.data()) {}
-
-  /// Add a row of weight m; returns m times the total u of its labels before.
-  double add(std::uint32_t row, double m) {
-    const std::int32_t* label = labels_ + offsets_[row];
-    const std::int32_t* const end = labels_ + offsets_[row + 1];
-    double s = 0;
-    if (step_ == 1) {
-      for (; label != end; ++label) {
-        s += u_[*label];
-        u_[*label] += m * w_[*label];
-      }
-    } else {
-      for (; label != end; label += 4) {
-        const double u0 = u_[label[0]], u1 = u_[label[1]], u2 = u_[label[2]], u3 = u_[label[3]];
-        u_[label[0]] = u0 + m * w_[label[0]];
-        u_[label[1]] = u1 + m * w_[label[1]];
-        u_[label[2]] = u2 + m * w_[label[2]];
-        u_[label[3]] = u3 + m * w_[label[3]];
-        s += (u0 + u1) + (u2 + u3);
-      }
-    }
-    return m * s;
-  }
-
-  double with_missing(std::uint32_t row, double m) const {
-    const std::int32_t* label = labels_ + offsets_[row];
-    const std::int32_t* const end = labels_ + offsets_[row + 1];
-    double e = 0;
-    if (step_ == 1) {
-      for (; label != end; ++label) e += v_[*label];
-    } else {
-      for (; label != end; label += 4) e += (v_[label[0]] + v_[label[1]]) + (v_[label[2]] + v_[label[3]]);
-    }
-    return m * e;
-  }
-
- private:
-  const std::int32_t* const labels_;
-  const std::int64_t* const offsets_;
-  const double* const w_;
-  const int step_;
-  double* const u_;
-  const double* const v_;
-};
-
 template <bool any_missing>
 void LabelTarget::scan_rows(const NodeEntries& entries, Cut& cut) {
   constexpr double infinity = std::numeric_limits<double>::infinity();

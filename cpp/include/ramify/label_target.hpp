@@ -125,44 +125,70 @@ class LabelTarget {
   std::vector<std::int32_t> all_have_, some_have_;
 };
 
-inline void LabelTarget::add(std::uint32_t row) {
-  const std::int32_t* label = node_->labels.data() + node_->offsets[row];
-  const std::int32_t* const end = node_->labels.data() + node_->offsets[row + 1];
-  const double m = m_[row];
-  const double* const w = node_->weights.data();
-  double* const u = u_.data();
-  double s = 0;
-  if (node_->step == 1) {
-    for (; label != end; ++label) {
-      s += u[*label];
-      u[*label] += m * w[*label];
+/// The sums u and v of the rows that were added and of the missing ones, out of reach of what a scan writes.
+class LabelTarget::LabelSums {
+ public:
+  explicit LabelSums(LabelTarget& target)
+      : labels_(target.node_->labels.data()),
+        offsets_(target.node_->offsets.data()),
+        w_(target.node_->weights.data()),
+        step_(target.node_->step),
+        u_(target.u_.data()),
+        v_(target.v_.data()) {}
+
+  /// Add a row of weight m; returns m times the total u of its labels before.
+  double add(std::uint32_t row, double m) {
+    const std::int32_t* label = labels_ + offsets_[row];
+    const std::int32_t* const end = labels_ + offsets_[row + 1];
+    double s = 0;
+    if (step_ == 1) {
+      for (; label != end; ++label) {
+        s += u_[*label];
+        u_[*label] += m * w_[*label];
+      }
+    } else {
+      for (; label != end; label += 4) {
+        const double u0 = u_[label[0]], u1 = u_[label[1]], u2 = u_[label[2]], u3 = u_[label[3]];
+        u_[label[0]] = u0 + m * w_[label[0]];
+        u_[label[1]] = u1 + m * w_[label[1]];
+        u_[label[2]] = u2 + m * w_[label[2]];
+        u_[label[3]] = u3 + m * w_[label[3]];
+        s += (u0 + u1) + (u2 + u3);
+      }
     }
-  } else {
-    for (; label != end; label += 4) {
-      const double u0 = u[label[0]], u1 = u[label[1]], u2 = u[label[2]], u3 = u[label[3]];
-      u[label[0]] = u0 + m * w[label[0]];
-      u[label[1]] = u1 + m * w[label[1]];
-      u[label[2]] = u2 + m * w[label[2]];
-      u[label[3]] = u3 + m * w[label[3]];
-      s += (u0 + u1) + (u2 + u3);
-    }
+    return m * s;
   }
-  square_ += 2 * m * s + terms_[row].self;
-  product_ += terms_[row].with_node;
-  weight_ += m;
+
+  double with_missing(std::uint32_t row, double m) const {
+    const std::int32_t* label = labels_ + offsets_[row];
+    const std::int32_t* const end = labels_ + offsets_[row + 1];
+    double e = 0;
+    if (step_ == 1) {
+      for (; label != end; ++label) e += v_[*label];
+    } else {
+      for (; label != end; label += 4) e += (v_[label[0]] + v_[label[1]]) + (v_[label[2]] + v_[label[3]]);
+    }
+    return m * e;
+  }
+
+ private:
+  const std::int32_t* const labels_;
+  const std::int64_t* const offsets_;
+  const double* const w_;
+  const int step_;
+  double* const u_;
+  const double* const v_;
+};
+
+inline void LabelTarget::add(std::uint32_t row) {
+  const RowTerms& own = terms_[row];
+  square_ += 2 * LabelSums(*this).add(row, own.weight) + own.self;
+  product_ += own.with_node;
+  weight_ += own.weight;
 }
 
 inline void LabelTarget::add_tracking_missing(std::uint32_t row) {
-  const std::int32_t* label = node_->labels.data() + node_->offsets[row];
-  const std::int32_t* const end = node_->labels.data() + node_->offsets[row + 1];
-  const double* const v = v_.data();
-  double e = 0;
-  if (node_->step == 1) {
-    for (; label != end; ++label) e += v[*label];
-  } else {
-    for (; label != end; label += 4) e += (v[label[0]] + v[label[1]]) + (v[label[2]] + v[label[3]]);
-  }
-  cross_ += m_[row] * e;
+  cross_ += LabelSums(*this).with_missing(row, m_[row]);
   add(row);
 }
 
