@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import platform
+import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -23,7 +25,8 @@ class Row:
 
 ROWS = {
     "R1": Row(
-        "scikit-learn's estimator checks over forests, rankers, selectors and chains: no failure, at most 2 expected ones",
+        "scikit-learn's estimator checks over forests, rankers, selectors and chains: no failure; expected ones only of "
+        "bootstrap forests, 2 sample-weight checks each for ForestClassifier and ForestRegressor",
         "P",
         "RandomForestClassifier: 2 fail",
     ),
@@ -146,21 +149,39 @@ def merged(figures: list[Figure], memory: Path) -> list[Figure]:
     """The figures of this run and, of the tests that it did not run, those that earlier runs left in `memory`."""
     known = {}
     if memory.is_file():
+        replaced = {_other_form(new.source) for new in figures}
         known = {(kept["row"], kept["source"]): Figure(**kept) for kept in json.loads(memory.read_text("utf-8"))}
-        known = {key: kept for key, kept in known.items() if _still_measured(kept.source)}
+        known = {
+            key: kept
+            for key, kept in known.items()
+            if _still_measured(kept.source) and _form(kept.source) not in replaced
+        }
     known.update({(new.row, new.source): new for new in figures})
     kept = [known[key] for key in sorted(known)]
     memory.write_text(json.dumps([asdict(one) for one in kept], indent=1, ensure_ascii=False) + "\n", "utf-8")
     return kept
 
 
+def _form(source: str) -> tuple[str, bool]:
+    """A test's name and whether it has cases."""
+    name, bracket, _ = source.partition("[")
+    return name, bool(bracket)
+
+
+def _other_form(source: str) -> tuple[str, bool]:
+    """The form that the test had before it was given cases, or before it lost them: figures of it are stale."""
+    name, has_cases = _form(source)
+    return name, not has_cases
+
+
 def _still_measured(source: str) -> bool:
-    """Whether the test, or the count of tests, that gave a figure is still there."""
+    """Whether the test, or the count of tests, that gave a figure is still there and still gives one."""
     file, _, test = source.partition("::")
     if not test:
         return any(source == noun for _, _, noun in COUNTED)
     path = Path(__file__).parents[1] / file
-    return path.is_file() and f"def {test.partition('[')[0]}(" in path.read_text("utf-8")
+    definition = rf"def {re.escape(test.partition('[')[0])}\([^)]*\bscorecard\b"
+    return path.is_file() and re.search(definition, path.read_text("utf-8")) is not None
 
 
 def summary(figures: list[Figure]) -> list[tuple[str, str, str, str]]:
@@ -169,9 +190,18 @@ def summary(figures: list[Figure]) -> list[tuple[str, str, str, str]]:
     for number in ROWS:
         measured = [one for one in figures if one.row == number]
         state = "not run" if not measured else "holds" if all(m.outcome == "passed" for m in measured) else "FAILS"
-        texts = "; ".join(dict.fromkeys(one.text for one in measured))
+        texts = "; ".join(_gathered(dict.fromkeys(one.text for one in measured)))
         lines.append((number, state, texts, min((one.date for one in measured), default="-")))
     return lines
+
+
+def _gathered(texts: Iterable[str]) -> list[str]:
+    """The texts, those that count mutants of one kind each ("csv 2,000 mutants") as one text per number."""
+    gathered: dict[str, list[str]] = {}
+    for text in texts:
+        counted = re.fullmatch(r"(.+) ([\d,]+ mutants)", text)
+        gathered.setdefault(f"{counted[2]} each of " if counted else text, []).append(counted[1] if counted else "")
+    return [head + ", ".join(kinds) for head, kinds in gathered.items()]
 
 
 def markdown(figures: list[Figure]) -> str:
