@@ -31,6 +31,18 @@ def hierarchical(extra_parents=0.0, changed=False, is_sparse=False, weighted=Fal
     return forest, X, made.y, (Y, made.hierarchy.weights, "auprc"), weights() if weighted else None
 
 
+def many_columns():
+    """Enough columns of two values, and of few other values than zero, for the table to know them by row."""
+    made = make_hierarchical(N_ROWS, n_features=80, depth=2, density=0.3, random_state=2)
+    random = np.random.RandomState(7)
+    counts = sparse.random_array(
+        (N_ROWS, 80), density=0.1, rng=random, data_sampler=lambda size: 1 + random.randint(3, size=size)
+    )
+    Y = made.y.toarray().astype(float)
+    forest = partial(ForestClassifier, hierarchy=made.hierarchy)
+    return forest, sparse.hstack([made.X, counts], format="csc"), made.y, (Y, made.hierarchy.weights, "auprc"), None
+
+
 def label_sets():
     made = make_multilabel(N_ROWS, n_features=12, n_labels=5, random_state=3)
     Y = np.asarray(made.y.todense() if sparse.issparse(made.y) else made.y, dtype=float)
@@ -83,6 +95,7 @@ CASES = {
     "tree, nominal and missing": partial(hierarchical, changed=True),
     "DAG, nominal and missing": partial(hierarchical, extra_parents=0.6, changed=True),
     "DAG, sparse": partial(hierarchical, extra_parents=0.6, is_sparse=True),
+    "tree, many columns known by row": many_columns,
     "tree, weighted rows": partial(hierarchical, weighted=True),
     "label sets": label_sets,
     "classes": classes,
