@@ -38,6 +38,37 @@ def test_truth_names_the_features_that_matter():
     assert forest.feature_importances_[informative].min() > 3 * forest.feature_importances_[~informative].max()
 
 
+@pytest.mark.parametrize("scores", ["utilities", "probabilities", "columns"])
+def test_every_kind_of_score_gives_rankings_that_follow_the_planted_features_alone(scores):
+    data = make_label_ranking(1500, n_features=8, n_informative=3, scores=scores, noise=0.0, random_state=2)
+    np.testing.assert_array_equal(np.sort(data.y, axis=1), np.tile(np.arange(1, 6), (1500, 1)))
+    assert len(np.unique(data.y, axis=0)) > 10
+    informative = data.truth.sum(axis=1) > 0
+    importances = RandomForestRegressor(30, random_state=0).fit(data.X, data.y).feature_importances_
+    assert informative.sum() == 3
+    assert importances[informative].min() > 2 * importances[~informative].max()
+
+
+def test_labels_of_class_probabilities_are_ranked_by_them():
+    data = make_label_ranking(3000, n_features=4, n_informative=4, n_labels=3, scores="probabilities", noise=0.0,
+                              random_state=0)  # fmt: skip
+    first = data.y.argmin(axis=1)
+    means = np.array([data.X[first == label].mean(axis=0) for label in range(3)])
+    # a class is first where the features lie around its centre, whose distances from 0 are the planted weights
+    assert np.corrcoef(np.abs(means).ravel(), data.truth.T.ravel())[0, 1] > 0.8
+
+
+def test_columns_are_compared_in_standard_deviations():
+    data = make_label_ranking(4000, n_labels=4, scores="columns", random_state=1)
+    shares = np.array([(data.y == rank).mean(axis=0) for rank in range(1, 5)])
+    assert shares.min() > 0.1  # without that, the column with the largest unit would always be first or last
+
+
+def test_an_unknown_kind_of_score_is_refused_by_name():
+    with pytest.raises(ValueError, match="'scores' parameter of make_label_ranking"):
+        make_label_ranking(scores="votes")
+
+
 def test_a_bad_size_is_refused_by_name():
     with pytest.raises(ValueError, match="'n_labels' parameter of make_label_ranking must be an int >= 2"):
         make_label_ranking(n_labels=1)
