@@ -16,7 +16,8 @@ nb::dict rows_of(VectorView<std::uint8_t> text, VectorView<std::uint8_t> kinds, 
   for (std::size_t j = 0; j < kinds.shape(0); ++j) {
     const bool nominal = kinds(j) == static_cast<std::uint8_t>(ramify::ArffKind::nominal);
     require(kinds(j) <= static_cast<std::uint8_t>(ramify::ArffKind::text), "A column is of an unknown kind.");
-    require(!nominal || (domain_of(j) >= 0 && domain_of(j) + std::size_t{1} < domain_offsets.shape(0)), "A nominal column has no domain.");
+    require(!nominal || (domain_of(j) >= 0 && domain_of(j) + std::size_t{1} < domain_offsets.shape(0)),
+            "A nominal column has no domain.");
   }
   ramify::ArffRows rows;
   {

@@ -21,7 +21,8 @@ void require_offsets(const Offsets& offsets, std::size_t n, const char* name) {
 template <class Positions>
 void require_within(const Positions& positions, std::int64_t low, std::int64_t n, const char* name) {
   for (std::size_t k = 0; k < positions.shape(0); ++k) {
-    if (positions(k) < low || positions(k) >= n) throw std::invalid_argument(std::string(name) + " points outside of its array.");
+    if (positions(k) < low || positions(k) >= n)
+      throw std::invalid_argument(std::string(name) + " points outside of its array.");
   }
 }
 
@@ -38,7 +39,8 @@ void require_ascending(const Positions& positions, const Offsets& offsets, std::
 
 /// Rows `first` .. `last` - 1 of `n`.
 inline void require_range(std::int64_t first, std::int64_t last, std::int64_t n) {
-  require(first >= 0 && first <= last && last <= n, "last_row must not be below first_row, and both be rows that there are.");
+  require(first >= 0 && first <= last && last <= n,
+          "last_row must not be below first_row, and both be rows that there are.");
 }
 
 /// A number of cells that memory can have.

@@ -57,11 +57,11 @@ Forest bind_grow_labels(const FeatureTable& table, const InArray<std::int64_t>& 
                         const OptionalRows& rows, const OptionalWeights& sample_weight, std::uint64_t seed,
                         std::int64_t first_tree, std::int64_t n_trees, std::int64_t max_features, bool bootstrap,
                         bool random_splits, std::int64_t max_depth, std::int64_t min_samples_split,
-                        std::int64_t min_samples_leaf, double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads,
-                        std::optional<nb::callable> progress) {
-  const GrowParams params = checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth,
-                                     min_samples_split, min_samples_leaf, min_impurity_decrease, threads(n_threads), false,
-                                     min_weight_fraction_leaf});
+                        std::int64_t min_samples_leaf, double min_impurity_decrease, double min_weight_fraction_leaf,
+                        int n_threads, std::optional<nb::callable> progress) {
+  const GrowParams params =
+      checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth, min_samples_split,
+               min_samples_leaf, min_impurity_decrease, threads(n_threads), false, min_weight_fraction_leaf});
   const LabelRows target = label_rows(indptr, indices, label_weights);
   const Examples examples = examples_of(table.n_rows(), rows, sample_weight);
   return Patience(std::move(progress)).run([&](const Poll& poll) {
@@ -75,10 +75,11 @@ Forest bind_grow_numbers(const FeatureTable& table,
                          const OptionalWeights& sample_weight, std::uint64_t seed, std::int64_t first_tree,
                          std::int64_t n_trees, std::int64_t max_features, bool bootstrap, bool random_splits,
                          std::int64_t max_depth, std::int64_t min_samples_split, std::int64_t min_samples_leaf,
-                         double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads, std::optional<nb::callable> progress) {
-  const GrowParams params = checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth,
-                                     min_samples_split, min_samples_leaf, min_impurity_decrease, threads(n_threads), false,
-                                     min_weight_fraction_leaf});
+                         double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads,
+                         std::optional<nb::callable> progress) {
+  const GrowParams params =
+      checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth, min_samples_split,
+               min_samples_leaf, min_impurity_decrease, threads(n_threads), false, min_weight_fraction_leaf});
   if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
   const NumberRows target{values.data(), static_cast<std::int64_t>(values.shape(0)),
                           static_cast<std::int64_t>(values.shape(1)), target_weights.data()};
@@ -130,7 +131,8 @@ nb::tuple bind_predict_oob(const Forest& forest, const HeldRows& rows, const Opt
   std::vector<double> out(n_rows * static_cast<std::size_t>(forest.n_outputs));
   std::vector<std::int32_t> n_trees(n_rows);
   Patience().run([&](const Poll& poll) {
-    predict_oob(forest, *rows.rows, examples, {first_row, last_row}, threads(n_threads), poll, out.data(), n_trees.data());
+    predict_oob(forest, *rows.rows, examples, {first_row, last_row}, threads(n_threads), poll, out.data(),
+                n_trees.data());
     return 0;
   });
   return nb::make_tuple(to_numpy(std::move(out), n_rows, static_cast<std::size_t>(forest.n_outputs)),
@@ -141,8 +143,9 @@ nb::tuple bind_contributions(const Forest& forest, const HeldRows& rows, std::in
   const auto n_rows = static_cast<std::size_t>(rows.rows->n_rows()),
              n_features = static_cast<std::size_t>(forest.n_features());
   std::vector<double> out(n_rows * n_features, 0.0);
-  const double roots = Patience().run(
-      [&](const Poll& poll) { return contributions(forest, *rows.rows, output, threads(n_threads), poll, out.data()); });
+  const double roots = Patience().run([&](const Poll& poll) {
+    return contributions(forest, *rows.rows, output, threads(n_threads), poll, out.data());
+  });
   return nb::make_tuple(to_numpy(std::move(out), n_rows, n_features), roots);
 }
 
@@ -156,19 +159,20 @@ void bind_forests(nb::module_& m) {
       .def_prop_ro("n_trees", &Forest::n_trees)
       .def_prop_ro("n_features", &Forest::n_features)
       .def_prop_ro("n_bytes", &Forest::n_bytes)
-      .def_prop_ro("n_categories",
-                   [](const Forest& forest) { return to_numpy(std::vector<std::int32_t>(forest.n_categories)); },
-                   nb::rv_policy::move)
+      .def_prop_ro(
+          "n_categories", [](const Forest& forest) { return to_numpy(std::vector<std::int32_t>(forest.n_categories)); },
+          nb::rv_policy::move)
       .def("first", &Forest::first, "n_trees"_a)
-      .def("part",
-           [](const Forest& forest, std::int64_t first_tree, std::int64_t last_tree) {
-             if (first_tree < 0 || first_tree > last_tree || last_tree > forest.n_trees())
-               throw nb::value_error("A part must lie within the forest.");
-             Forest part = forest;
-             part.trees.assign(forest.trees.begin() + first_tree, forest.trees.begin() + last_tree);
-             return part;
-           },
-           "first_tree"_a, "last_tree"_a)
+      .def(
+          "part",
+          [](const Forest& forest, std::int64_t first_tree, std::int64_t last_tree) {
+            if (first_tree < 0 || first_tree > last_tree || last_tree > forest.n_trees())
+              throw nb::value_error("A part must lie within the forest.");
+            Forest part = forest;
+            part.trees.assign(forest.trees.begin() + first_tree, forest.trees.begin() + last_tree);
+            return part;
+          },
+          "first_tree"_a, "last_tree"_a)
       .def("arrays", &forest_arrays);
   m.def("forest_from_arrays", &forest_from_arrays, nb::kw_only(), "outcome"_a, "n_outputs"_a, "arrays"_a);
   m.def("concatenate", &concatenate, "forests"_a);

@@ -35,18 +35,13 @@ RankingRows ranking_rows(const WholeRows<std::int8_t>& signs, const std::optiona
   if (!(square > 0) || !std::isfinite(square)) throw nb::value_error("square must be positive and finite.");
   std::int32_t n_kinds = 0;
   for (std::size_t i = 0; i < n_rows; ++i) {
-    if (kinds(i) < 0 || kinds(i) >= static_cast<std::int64_t>(n_rows)) throw nb::value_error("kinds must number the rankings from 0 on.");
+    if (kinds(i) < 0 || kinds(i) >= static_cast<std::int64_t>(n_rows))
+      throw nb::value_error("kinds must number the rankings from 0 on.");
     n_kinds = std::max(n_kinds, kinds(i) + 1);
   }
-  return {signs.data(),
-          compared ? compared->data() : nullptr,
-          vectors.data(),
-          kinds.data(),
-          static_cast<std::int64_t>(n_rows),
-          n_labels,
-          n_pairs,
-          static_cast<std::int64_t>(vectors.shape(1)),
-          n_kinds,
+  return {signs.data(), compared ? compared->data() : nullptr,       vectors.data(),
+          kinds.data(), static_cast<std::int64_t>(n_rows),           n_labels,
+          n_pairs,      static_cast<std::int64_t>(vectors.shape(1)), n_kinds,
           square};
 }
 
@@ -60,9 +55,19 @@ Forest bind_grow_rankings(const FeatureTable& table, const WholeRows<std::int8_t
                           double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads,
                           std::optional<nb::callable> progress) {
   const bool all_features_at_root = true;
-  const GrowParams params{seed,          first_tree,        n_trees,          max_features,          bootstrap,
-                          random_splits, max_depth,         min_samples_split, min_samples_leaf,      min_impurity_decrease,
-                          n_threads,     all_features_at_root, min_weight_fraction_leaf};
+  const GrowParams params{seed,
+                          first_tree,
+                          n_trees,
+                          max_features,
+                          bootstrap,
+                          random_splits,
+                          max_depth,
+                          min_samples_split,
+                          min_samples_leaf,
+                          min_impurity_decrease,
+                          n_threads,
+                          all_features_at_root,
+                          min_weight_fraction_leaf};
   if (n_trees < 0 || first_tree < 0 || n_threads < 1 || max_features < 1)
     throw nb::value_error("n_trees and first_tree must be at least 0, n_threads and max_features at least 1.");
   const RankingRows target = ranking_rows(signs, compared, vectors, kinds, n_labels, square);
@@ -77,7 +82,8 @@ nb::tuple bind_sum_rankings(const Forest& forest, const HeldRows& rows, std::int
                             bool out_of_bag, const OptionalWeights& sample_weight, int n_threads) {
   const Examples examples = examples_of(rows.rows->n_rows(), {}, sample_weight);
   SummedRankings result = Patience().run([&](const Poll& poll) {
-    return sum_rankings(forest, n_labels, *rows.rows, out_of_bag ? &examples : nullptr, as_signs, threads(n_threads), poll);
+    return sum_rankings(forest, n_labels, *rows.rows, out_of_bag ? &examples : nullptr, as_signs, threads(n_threads),
+                        poll);
   });
   const auto n_rows = static_cast<std::size_t>(rows.rows->n_rows());
   const std::size_t n_cells = n_rows == 0 ? 0 : result.sums.size() / n_rows;
@@ -116,7 +122,8 @@ void bind_rankings(nb::module_& m) {
         "vectors"_a.noconvert(), "kinds"_a.noconvert(), nb::kw_only(), "n_labels"_a, "square"_a, "criterion"_a,
         "gamma"_a, "rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(), "seed"_a, "first_tree"_a,
         "n_trees"_a, "max_features"_a, "bootstrap"_a, "random_splits"_a, "max_depth"_a, "min_samples_split"_a,
-        "min_samples_leaf"_a, "min_impurity_decrease"_a, "min_weight_fraction_leaf"_a, "n_threads"_a, "progress"_a.none());
+        "min_samples_leaf"_a, "min_impurity_decrease"_a, "min_weight_fraction_leaf"_a, "n_threads"_a,
+        "progress"_a.none());
   m.def("sum_rankings", &bind_sum_rankings, "forest"_a, "rows"_a, nb::kw_only(), "n_labels"_a, "as_signs"_a,
         "out_of_bag"_a, "sample_weight"_a.noconvert().none(), "n_threads"_a);
   m.def("permutation_rankings", &bind_permutation_rankings, "forest"_a, "table"_a, "signs"_a.noconvert(),

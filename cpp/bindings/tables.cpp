@@ -23,7 +23,8 @@ template <class T>
 FeatureTable bind_code_dense(const InMatrix<T>& X, const InArray<std::int32_t>& n_categories, std::int32_t max_bins,
                              int n_threads) {
   const std::vector<std::int32_t> categories = to_vector(n_categories);
-  return Patience().run([&](const Poll& poll) { return code_dense(view(X), categories, max_bins, threads(n_threads), poll); });
+  return Patience().run(
+      [&](const Poll& poll) { return code_dense(view(X), categories, max_bins, threads(n_threads), poll); });
 }
 
 template <class T, class Index>
@@ -45,7 +46,8 @@ FeatureTable bind_code_sparse(const InArray<T>& data, const InArray<Index>& indi
   const CompressedView<T, Index> X{data.data(), indices.data(), indptr.data(),
                                    static_cast<std::int64_t>(indptr.size()) - 1, n_rows};
   const std::vector<std::int32_t> categories = to_vector(n_categories);
-  return Patience().run([&](const Poll& poll) { return code_sparse(X, categories, max_bins, threads(n_threads), poll); });
+  return Patience().run(
+      [&](const Poll& poll) { return code_sparse(X, categories, max_bins, threads(n_threads), poll); });
 }
 
 template <class T>

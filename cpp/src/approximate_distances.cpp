@@ -36,12 +36,22 @@ inline Four each(Four a, Four b, Operation operation) {
   for (int k = 0; k < 4; ++k) a.v[k] = operation(a.v[k], b.v[k]);
   return a;
 }
-inline Four operator+(Four a, Four b) { return each(a, b, [](float x, float y) { return x + y; }); }
-inline Four operator-(Four a, Four b) { return each(a, b, [](float x, float y) { return x - y; }); }
-inline Four operator*(Four a, Four b) { return each(a, b, [](float x, float y) { return x * y; }); }
+inline Four operator+(Four a, Four b) {
+  return each(a, b, [](float x, float y) { return x + y; });
+}
+inline Four operator-(Four a, Four b) {
+  return each(a, b, [](float x, float y) { return x - y; });
+}
+inline Four operator*(Four a, Four b) {
+  return each(a, b, [](float x, float y) { return x * y; });
+}
 inline Four four(float x) { return {{x, x, x, x}}; }
-inline Four absolute(Four a) { return each(a, a, [](float x, float) { return std::fabs(x); }); }
-inline FourBits differ(Four a, Four b) { return {{a.v[0] != b.v[0], a.v[1] != b.v[1], a.v[2] != b.v[2], a.v[3] != b.v[3]}}; }
+inline Four absolute(Four a) {
+  return each(a, a, [](float x, float) { return std::fabs(x); });
+}
+inline FourBits differ(Four a, Four b) {
+  return {{a.v[0] != b.v[0], a.v[1] != b.v[1], a.v[2] != b.v[2], a.v[3] != b.v[3]}};
+}
 inline FourBits above(Four a, Four b) { return {{a.v[0] > b.v[0], a.v[1] > b.v[1], a.v[2] > b.v[2], a.v[3] > b.v[3]}}; }
 inline Four choose(FourBits mask, Four yes, Four no) {
   for (int k = 0; k < 4; ++k) no.v[k] = mask.v[k] ? yes.v[k] : no.v[k];
@@ -75,8 +85,8 @@ inline Lanes load(const float* values) {
 inline void store(Lanes x, float* values) { std::memcpy(values, &x, sizeof x); }
 static_assert(sizeof(Lanes) == sizeof(Tile), "a tile fills two registers");
 
-/// Sums of |x - q| of four queries over the first `n_numbers` features of tiles that are `stride` features apart, and of
-/// how many of the next ones, up to `n`, differ, from where `offsets` begin. `queries` has four values per feature.
+/// Sums of |x - q| of four queries over the first `n_numbers` features of tiles that are `stride` features apart, and
+/// of how many of the next ones, up to `n`, differ, from where `offsets` begin. `queries` has four values per feature.
 struct PlainSums {
   const Tile* tiles;
   std::int64_t stride, n_numbers, n, n_tiles;
@@ -108,7 +118,8 @@ struct PlainSums {
       const Lanes one = all(1), zero = all(0);
       for (std::int64_t f = n_numbers; f < n; ++f) {
         const Lanes x = load(tiles[tile * stride + f].values);
-        for (int q = 0; q < queries_at_once; ++q) total[q] += choose(x != all(queries[f * queries_at_once + q]), one, zero);
+        for (int q = 0; q < queries_at_once; ++q)
+          total[q] += choose(x != all(queries[f * queries_at_once + q]), one, zero);
       }
       for (int q = 0; q < queries_at_once; ++q) store(total[q], out + (q * n_tiles + tile) * rows_per_tile);
     }
@@ -166,7 +177,8 @@ struct PlainSums {
 #endif
 };
 
-Lanes known_query_terms(const Differences& differences, const FeatureScale& feature, float scale, Lanes x, float value) {
+Lanes known_query_terms(const Differences& differences, const FeatureScale& feature, float scale, Lanes x,
+                        float value) {
   if (feature.nominal) {
     const Lanes different = choose(x != all(value), all(scale), all(0));
     return choose(x != x, all(scale * static_cast<float>(1 - 1 / feature.n_values)), different);
@@ -196,21 +208,30 @@ Lanes missing_query_terms(const FeatureScale& feature, float scale, Lanes x) {
 
 }  // namespace
 
-ApproximateDistances::ApproximateDistances(const DenseRows& rows, const Differences& differences, const std::vector<std::int64_t>& row_at)
-    : differences_(differences), n_features_(rows.n_features), n_tiles_((rows.n_rows + rows_per_tile - 1) / rows_per_tile) {
+ApproximateDistances::ApproximateDistances(const DenseRows& rows, const Differences& differences,
+                                           const std::vector<std::int64_t>& row_at)
+    : differences_(differences),
+      n_features_(rows.n_features),
+      n_tiles_((rows.n_rows + rows_per_tile - 1) / rows_per_tile) {
   std::vector<char> has_missing(at(n_features_), 0);
   for (std::int64_t row = 0; row < rows.n_rows; ++row) {
-    for (std::int64_t f = 0; f < n_features_; ++f) has_missing[at(f)] |= rows.values[row * n_features_ + f] != rows.values[row * n_features_ + f];
+    for (std::int64_t f = 0; f < n_features_; ++f)
+      has_missing[at(f)] |= rows.values[row * n_features_ + f] != rows.values[row * n_features_ + f];
   }
   for (std::int64_t f = 0; f < n_features_; ++f) order_.push_back(f);
-  const auto is_number = [&](std::int64_t f) { return !differences.scales[at(f)].nominal && differences.different_above <= 0; };
-  const auto is_category = [&](std::int64_t f) { return differences.scales[at(f)].nominal && differences.scales[at(f)].table < 0 && !has_missing[at(f)]; };
+  const auto is_number = [&](std::int64_t f) {
+    return !differences.scales[at(f)].nominal && differences.different_above <= 0;
+  };
+  const auto is_category = [&](std::int64_t f) {
+    return differences.scales[at(f)].nominal && differences.scales[at(f)].table < 0 && !has_missing[at(f)];
+  };
   if (!differences.squared) {
     const auto others = std::stable_partition(order_.begin(), order_.end(), is_number);
     n_numbers_ = others - order_.begin();
     n_plain_ = std::stable_partition(others, order_.end(), is_category) - order_.begin();
   }
-  for (const std::int64_t f : order_) scale_.push_back(differences.squared ? static_cast<float>(std::sqrt(differences.weights[at(f)])) : 1.0f);
+  for (const std::int64_t f : order_)
+    scale_.push_back(differences.squared ? static_cast<float>(std::sqrt(differences.weights[at(f)])) : 1.0f);
   for (const std::int64_t f : order_) has_missing_.push_back(has_missing[at(f)]);
   tiles_.assign(at(n_tiles_ * n_features_), Tile{});
   offsets_.assign(at(n_tiles_), Tile{});
@@ -226,10 +247,12 @@ ApproximateDistances::ApproximateDistances(const DenseRows& rows, const Differen
       tiles_[at(tile * n_features_ + k)].values[lane] = value;
     }
   }
-  const double steepest = differences.different_above > 0 ? 1 / (differences.different_above - differences.equal_below) : 1;
+  const double steepest =
+      differences.different_above > 0 ? 1 / (differences.different_above - differences.equal_below) : 1;
   for (std::int64_t f = 0; f < n_features_; ++f) {
     const double size = differences.squared ? differences.weights[at(f)] : 1;
-    // Rounding of both values, of their difference and of the term, each at most 2^-24 of the scale; doubled for safety.
+    // Rounding of both values, of their difference and of the term, each at most 2^-24 of the scale; doubled for
+    // safety.
     tolerance_.absolute += size * steepest * 0x1.0p-20;
   }
   tolerance_.relative = static_cast<double>(features_per_sum + n_features_ / features_per_sum + 6) * 0x1.0p-23;
@@ -262,7 +285,8 @@ void ApproximateDistances::prepare(const double* const* queries, int n, Queries&
   ready.ways.clear();
   for (std::int64_t k = n_plain_; k < n_features_; ++k) {
     bool known = !has_missing_[at(k)];
-    for (int q = 0; q < queries_at_once; ++q) known = known && ready.values[at(k * queries_at_once + q)] == ready.values[at(k * queries_at_once + q)];
+    for (int q = 0; q < queries_at_once; ++q)
+      known = known && ready.values[at(k * queries_at_once + q)] == ready.values[at(k * queries_at_once + q)];
     const bool nominal = differences_.scales[at(order_[at(k)])].nominal;
     const bool plain = known && !nominal && differences_.squared && differences_.different_above <= 0;
     ready.ways.push_back(plain ? Way::squared_number : Way::general);
@@ -270,8 +294,15 @@ void ApproximateDistances::prepare(const double* const* queries, int n, Queries&
 }
 
 void ApproximateDistances::to_tiles(const Queries& queries, std::int64_t first, std::int64_t last, float* out) const {
-  const PlainSums sums{tiles_.data() + first * n_features_, n_features_, n_numbers_, n_plain_, last - first, queries.values.data(),
-                       offsets_.data() + first, queries.offsets, out};
+  const PlainSums sums{tiles_.data() + first * n_features_,
+                       n_features_,
+                       n_numbers_,
+                       n_plain_,
+                       last - first,
+                       queries.values.data(),
+                       offsets_.data() + first,
+                       queries.offsets,
+                       out};
   PlainSums::is_wide() ? sums.run_wide() : sums.run();
   if (n_plain_ == n_features_) return;
   for (std::int64_t tile = first; tile < last; ++tile) {
@@ -279,7 +310,8 @@ void ApproximateDistances::to_tiles(const Queries& queries, std::int64_t first, 
   }
 }
 
-void ApproximateDistances::add_others(const Queries& queries, std::int64_t tile, float* out, std::int64_t stride) const {
+void ApproximateDistances::add_others(const Queries& queries, std::int64_t tile, float* out,
+                                      std::int64_t stride) const {
   for (std::int64_t first = n_plain_; first < n_features_; first += features_per_sum) {
     Lanes a = all(0), b = all(0), c = all(0), d = all(0);
     for (std::int64_t k = first; k < std::min(n_features_, first + features_per_sum); ++k) {
@@ -289,7 +321,8 @@ void ApproximateDistances::add_others(const Queries& queries, std::int64_t tile,
       const auto general = [&](float value) {
         const float scale = scale_[at(k)];
         const Lanes term = feature.table >= 0 ? table_terms(differences_, order_[at(k)], scale, x, value)
-                           : value == value   ? known_query_terms(differences_, feature, scale, x, value) : missing_query_terms(feature, scale, x);
+                           : value == value   ? known_query_terms(differences_, feature, scale, x, value)
+                                              : missing_query_terms(feature, scale, x);
         return differences_.squared ? term * term : term;
       };
       switch (queries.ways[at(k - n_plain_)]) {

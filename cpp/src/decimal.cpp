@@ -38,9 +38,9 @@ NumberState read_number(const char* begin, const char* end, double& value) {
   const char* digits = p;
 
   std::uint64_t mantissa = 0;
-  int n_significant = 0;          // digits after leading zeros
-  std::int64_t scale = 0;         // power of ten of the last digit kept in `mantissa`
-  std::int64_t leading = -1;      // power of ten of the first significant digit, relative to the point
+  int n_significant = 0;      // digits after leading zeros
+  std::int64_t scale = 0;     // power of ten of the last digit kept in `mantissa`
+  std::int64_t leading = -1;  // power of ten of the first significant digit, relative to the point
   std::size_t n_digits = 0;
   const auto take = [&](char c) {
     ++n_digits;
@@ -49,7 +49,7 @@ NumberState read_number(const char* begin, const char* end, double& value) {
     ++n_significant;
     return n_significant <= 18;
   };
-  std::int64_t n_integer = 0;     // significant digits before the point
+  std::int64_t n_integer = 0;  // significant digits before the point
   for (; p < end && is_digit(*p); ++p) {
     if (!take(*p) && n_significant > 0) ++scale;
     if (n_significant > 0) ++n_integer;

@@ -59,12 +59,14 @@ class RowValues {
 /// The nodes of a row's path, the leaf last.
 void follow(const Tree& tree, RowValues& values, std::vector<std::int32_t>& path) {
   path.assign(1, 0);
-  while (tree.feature[at(path.back())] >= 0) path.push_back(tree.next(path.back(), values(tree.feature[at(path.back())])));
+  while (tree.feature[at(path.back())] >= 0)
+    path.push_back(tree.next(path.back(), values(tree.feature[at(path.back())])));
 }
 
 /// The leaf that a row reaches when the value of one feature is another one: the same up to the first of the feature's
 /// tests on the path that comes out otherwise.
-std::int32_t leaf_with(const Tree& tree, RowValues& values, const std::vector<std::int32_t>& path, std::int32_t permuted, double value) {
+std::int32_t leaf_with(const Tree& tree, RowValues& values, const std::vector<std::int32_t>& path,
+                       std::int32_t permuted, double value) {
   std::int32_t node = path.back();
   for (std::size_t step = 0; step + 1 < path.size(); ++step) {
     if (tree.feature[at(path[step])] != permuted) continue;
@@ -81,7 +83,8 @@ std::int32_t leaf_with(const Tree& tree, RowValues& values, const std::vector<st
 
 }  // namespace
 
-OutOfBagPaths::OutOfBagPaths(const Tree& tree, const FeatureTable& table, const Examples& examples, const Control& control) {
+OutOfBagPaths::OutOfBagPaths(const Tree& tree, const FeatureTable& table, const Examples& examples,
+                             const Control& control) {
   const std::vector<std::uint64_t> bag = in_bag(tree, examples, table.n_rows());
   for (const std::uint32_t row : examples.rows) {
     if (!has_bit(bag, row)) rows_.push_back(row);
@@ -132,7 +135,8 @@ OutOfBagPaths::OutOfBagPaths(const Tree& tree, const FeatureTable& table, const 
     Random random(tree.seed, permutation_stream + static_cast<std::uint64_t>(features_[k]));
     for (std::size_t i = partner.size(); i > 1; --i) std::swap(partner[i - 1], partner[random.below(i)]);
     const Column& column = table.column(features_[k]);
-    for (std::size_t t = at(offsets_[k]); t < at(offsets_[k + 1]); ++t) permuted[t] = column.value(rows_[partner[tested_by_[t]]]);
+    for (std::size_t t = at(offsets_[k]); t < at(offsets_[k + 1]); ++t)
+      permuted[t] = column.value(rows_[partner[tested_by_[t]]]);
   }
 
   new_leaves_.resize(tests.size());

@@ -189,20 +189,24 @@ LabelIncreases label_increases(const Forest& forest, const FeatureTable& table, 
 
 }  // namespace
 
-LabelIncreases permutation_labels(const Forest& forest, const FeatureTable& table, const LabelRows& labels, LabelError error,
-                                  bool per_label, const Examples& examples, int n_threads, const Poll& poll) {
+LabelIncreases permutation_labels(const Forest& forest, const FeatureTable& table, const LabelRows& labels,
+                                  LabelError error, bool per_label, const Examples& examples, int n_threads,
+                                  const Poll& poll) {
   check(forest, table, Outcome::labels, labels.n_rows, labels.n_labels);
-  if (error == LabelError::auprc) return label_increases<AuprcError>(forest, table, labels, per_label, examples, n_threads, poll);
+  if (error == LabelError::auprc)
+    return label_increases<AuprcError>(forest, table, labels, per_label, examples, n_threads, poll);
   return label_increases<MisclassificationError>(forest, table, labels, per_label, examples, n_threads, poll);
 }
 
 std::vector<double> permutation_numbers(const Forest& forest, const FeatureTable& table, const NumberRows& numbers,
                                         const Examples& examples, int n_threads, const Poll& poll) {
   check(forest, table, Outcome::numbers, numbers.n_rows, numbers.n_targets);
-  return mean_increases(forest, n_threads, poll, [&](const Tree& tree, const Control& control) {
-           const OutOfBagPaths paths(tree, table, examples, control);
-           return increases_of_tree(paths, SquaredError(forest, tree, numbers), NoSums(), control);
-         }).scores;
+  return mean_increases(forest, n_threads, poll,
+                        [&](const Tree& tree, const Control& control) {
+                          const OutOfBagPaths paths(tree, table, examples, control);
+                          return increases_of_tree(paths, SquaredError(forest, tree, numbers), NoSums(), control);
+                        })
+      .scores;
 }
 
 }  // namespace ramify

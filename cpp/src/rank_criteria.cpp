@@ -20,7 +20,8 @@ std::vector<double> padded_rows(const Number* values, std::int64_t n_rows, std::
   const std::int64_t stride = padded(n_columns);
   std::vector<double> rows(static_cast<std::size_t>(n_rows * stride), 0.0);
   for (std::int64_t i = 0; i < n_rows; ++i)
-    for (std::int64_t j = 0; j < n_columns; ++j) rows[static_cast<std::size_t>(i * stride + j)] = values[i * n_columns + j];
+    for (std::int64_t j = 0; j < n_columns; ++j)
+      rows[static_cast<std::size_t>(i * stride + j)] = values[i * n_columns + j];
   return rows;
 }
 
@@ -136,7 +137,8 @@ EntropyCriterion::EntropyCriterion(const RankingProblem& problem)
 
 void EntropyCriterion::open(const std::uint32_t* rows, const double* weights, std::int64_t n) {
   const std::int64_t stride = vectors_.stride();
-  for (const std::int32_t kind : node_kinds_) node_counts_[static_cast<std::size_t>(kind)] = left_counts_[static_cast<std::size_t>(kind)] = 0;
+  for (const std::int32_t kind : node_kinds_)
+    node_counts_[static_cast<std::size_t>(kind)] = left_counts_[static_cast<std::size_t>(kind)] = 0;
   node_kinds_.clear();
   rows_ = rows;
   weights_ = weights;
@@ -154,7 +156,8 @@ void EntropyCriterion::open(const std::uint32_t* rows, const double* weights, st
     node_.n += weights[i];
     add_scaled(total_.data(), vector, weights[i], stride);
   }
-  for (const std::int32_t kind : node_kinds_) node_.count_logs += times_log(node_counts_[static_cast<std::size_t>(kind)]);
+  for (const std::int32_t kind : node_kinds_)
+    node_.count_logs += times_log(node_counts_[static_cast<std::size_t>(kind)]);
   node_.n_distinct = static_cast<std::int64_t>(node_kinds_.size());
   node_.products = dot(node_distinct_.data(), total_.data(), stride);
   parent_ = node_.entropy(square_);

@@ -24,7 +24,8 @@ std::vector<double> node_means(const Tree& tree, std::int64_t n_pairs) {
       std::copy_n(tree.leaf_values.data() + child * n_pairs, n_pairs, mean);
       continue;
     }
-    const double left = tree.weight[static_cast<std::size_t>(child)], right = tree.weight[static_cast<std::size_t>(child) + 1];
+    const double left = tree.weight[static_cast<std::size_t>(child)],
+                 right = tree.weight[static_cast<std::size_t>(child) + 1];
     const double* from = means.data() + child * n_pairs;
     for (std::int64_t p = 0; p < n_pairs; ++p) mean[p] = (left * from[p] + right * from[n_pairs + p]) / (left + right);
   }
@@ -37,23 +38,28 @@ void set_decreases(Tree& tree, std::int64_t n_pairs) {
   for (std::int64_t node = 0; node < tree.n_nodes(); ++node) {
     if (tree.feature[static_cast<std::size_t>(node)] < 0) continue;
     const std::int64_t child = tree.child[static_cast<std::size_t>(node)];
-    const double left = tree.weight[static_cast<std::size_t>(child)], right = tree.weight[static_cast<std::size_t>(child) + 1];
+    const double left = tree.weight[static_cast<std::size_t>(child)],
+                 right = tree.weight[static_cast<std::size_t>(child) + 1];
     double squares = 0;
     for (std::int64_t p = 0; p < n_pairs; ++p) {
       const double apart = means[static_cast<std::size_t>(child * n_pairs + p)] -
                            means[static_cast<std::size_t>((child + 1) * n_pairs + p)];
       squares += apart * apart;
     }
-    tree.decrease[static_cast<std::size_t>(node)] = left * right / (left + right) * squares / static_cast<double>(n_pairs);
+    tree.decrease[static_cast<std::size_t>(node)] =
+        left * right / (left + right) * squares / static_cast<double>(n_pairs);
   }
 }
 
 template <class Criterion>
-Forest grow_with(const FeatureTable& table, const RankingProblem& problem, const Examples& examples, const GrowParams& params, const Poll& poll) {
-  return grow_forest<RankTarget<Criterion>>(table, problem, Outcome::numbers, problem.rows.n_pairs, examples, params, poll);
+Forest grow_with(const FeatureTable& table, const RankingProblem& problem, const Examples& examples,
+                 const GrowParams& params, const Poll& poll) {
+  return grow_forest<RankTarget<Criterion>>(table, problem, Outcome::numbers, problem.rows.n_pairs, examples, params,
+                                            poll);
 }
 
-Forest grow_by(RankCriterion criterion, const FeatureTable& table, const RankingProblem& problem, const Examples& examples, const GrowParams& params, const Poll& poll) {
+Forest grow_by(RankCriterion criterion, const FeatureTable& table, const RankingProblem& problem,
+               const Examples& examples, const GrowParams& params, const Poll& poll) {
   if (criterion == RankCriterion::entropy) return grow_with<EntropyCriterion>(table, problem, examples, params, poll);
   if (criterion == RankCriterion::mallows) return grow_with<MallowsCriterion>(table, problem, examples, params, poll);
   return grow_with<CorrelationCriterion>(table, problem, examples, params, poll);
@@ -117,8 +123,8 @@ std::vector<double> leaf_rankings(const Tree& tree, std::int64_t n_labels) {
   return rankings;
 }
 
-SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const FeatureRows& rows, const Examples* examples,
-                            bool as_signs, int n_threads, const Poll& poll) {
+SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const FeatureRows& rows,
+                            const Examples* examples, bool as_signs, int n_threads, const Poll& poll) {
   check_features(forest, rows);
   const std::int64_t n_pairs = n_labels * (n_labels - 1) / 2;
   if (forest.outcome != Outcome::numbers || forest.n_outputs != n_pairs)
@@ -137,7 +143,8 @@ SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const F
   run_tasks(forest.n_trees(), n_threads, prepare, poll);
 
   // Large blocks, since each block walks through the memory of all trees.
-  const std::int64_t size = std::max(rows.rows_per_block(), std::min<std::int64_t>(2048, (1 << 17) / rows.n_features()));
+  const std::int64_t size =
+      std::max(rows.rows_per_block(), std::min<std::int64_t>(2048, (1 << 17) / rows.n_features()));
   const std::int64_t n_blocks = (rows.n_rows() + size - 1) / size;
   std::vector<std::vector<double>> blocks(static_cast<std::size_t>(n_threads));
   const auto sum_block = [&](std::int64_t task, int thread, const Control&) {

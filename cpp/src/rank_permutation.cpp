@@ -18,7 +18,8 @@ class LeafErrors {
     for (std::size_t start = 0; start < rankings.size(); start += static_cast<std::size_t>(target.n_labels)) {
       for (std::int64_t a = 0; a < target.n_labels; ++a) {
         for (std::int64_t b = a + 1; b < target.n_labels; ++b) {
-          const double lead = rankings[start + static_cast<std::size_t>(b)] - rankings[start + static_cast<std::size_t>(a)];
+          const double lead =
+              rankings[start + static_cast<std::size_t>(b)] - rankings[start + static_cast<std::size_t>(a)];
           signs_.push_back(static_cast<std::int8_t>((lead > 0) - (lead < 0)));
         }
       }
@@ -126,7 +127,8 @@ RankingIncreases permutation_rankings(const Forest& forest, const FeatureTable& 
       for (const Increase& increase : increases) {
         const auto feature = static_cast<std::size_t>(increase.feature);
         result.scores[feature] += share * increase.relative;
-        for (std::size_t p = 0; p < n_pairs; ++p) result.pair_scores[feature * n_pairs + p] += share * increase.pairs[p];
+        for (std::size_t p = 0; p < n_pairs; ++p)
+          result.pair_scores[feature * n_pairs + p] += share * increase.pairs[p];
       }
     }
   }

@@ -13,7 +13,8 @@ namespace ramify {
 namespace {
 
 constexpr std::int64_t queries_per_task = 16;
-constexpr std::int64_t values_per_block = 1 << 14;  // of tiles, so that a block stays near the processor for all queries of a task
+constexpr std::int64_t values_per_block =
+    1 << 14;  // of tiles, so that a block stays near the processor for all queries of a task
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -27,7 +28,8 @@ Poll by_queries(const Poll& poll, std::int64_t n_queries) {
   return [&poll, n_queries](std::int64_t n_tasks) { return poll(std::min(n_queries, n_tasks * queries_per_task)); };
 }
 
-double exact_distance(const Differences& differences, const SparseMatrix& A, std::int64_t a, const SparseMatrix& B, std::int64_t b) {
+double exact_distance(const Differences& differences, const SparseMatrix& A, std::int64_t a, const SparseMatrix& B,
+                      std::int64_t b) {
   std::int64_t i = A.row_offsets[a], j = B.row_offsets[b];
   const std::int64_t i_end = A.row_offsets[a + 1], j_end = B.row_offsets[b + 1];
   double sum = 0;
@@ -47,8 +49,13 @@ double exact_distance(const Differences& differences, const SparseMatrix& A, std
 class SparseDistances {
  public:
   SparseDistances(const SparseMatrix& rows, const SparseMatrix& queries, const Differences& differences)
-      : rows_(rows), differences_(differences), binary_(rows, differences), to_zero_(at(rows.n_rows), 0.0), has_missing_(at(rows.n_features), 0),
-        column_to_zero_(at(rows.column_offsets[rows.n_features])), are_exact_(!differences.squared) {
+      : rows_(rows),
+        differences_(differences),
+        binary_(rows, differences),
+        to_zero_(at(rows.n_rows), 0.0),
+        has_missing_(at(rows.n_features), 0),
+        column_to_zero_(at(rows.column_offsets[rows.n_features])),
+        are_exact_(!differences.squared) {
     for (std::int64_t f = 0; f < rows.n_features; ++f) {
       size_ += differences.squared ? differences.weights[at(f)] : 1;
       for (std::int64_t k = rows.column_offsets[f]; k < rows.column_offsets[f + 1]; ++k) {
@@ -56,10 +63,12 @@ class SparseDistances {
         if (!binary_.has(f)) to_zero_[at(rows.column_rows[k])] += column_to_zero_[at(k)];
         if (rows.column_values[k] != rows.column_values[k]) has_missing_[at(f)] = 1;
       }
-      are_exact_ = are_exact_ && differences.scales[at(f)].nominal && differences.scales[at(f)].table < 0 && !has_missing_[at(f)];
+      are_exact_ = are_exact_ && differences.scales[at(f)].nominal && differences.scales[at(f)].table < 0 &&
+                   !has_missing_[at(f)];
     }
     const std::int64_t n_query_values = queries.row_offsets[queries.n_rows];
-    for (std::int64_t e = 0; e < n_query_values; ++e) are_exact_ = are_exact_ && queries.row_values[e] == queries.row_values[e];
+    for (std::int64_t e = 0; e < n_query_values; ++e)
+      are_exact_ = are_exact_ && queries.row_values[e] == queries.row_values[e];
   }
 
   bool are_exact() const { return are_exact_; }
@@ -88,12 +97,15 @@ class SparseDistances {
       own_to_zero += from_zero;
       const std::int64_t begin = rows_.column_offsets[f], end = rows_.column_offsets[f + 1];
       const FeatureScale& scale = differences_.scales[at(f)];
-      if (scale.nominal && scale.table < 0 && !differences_.squared && !has_missing_[at(f)] && value == value && value != 0) {
-        for (std::int64_t k = begin; k < end; ++k) distances[at(rows_.column_rows[k])] -= rows_.column_values[k] == value ? 2 : 1;
+      if (scale.nominal && scale.table < 0 && !differences_.squared && !has_missing_[at(f)] && value == value &&
+          value != 0) {
+        for (std::int64_t k = begin; k < end; ++k)
+          distances[at(rows_.column_rows[k])] -= rows_.column_values[k] == value ? 2 : 1;
         continue;
       }
       for (std::int64_t k = begin; k < end; ++k) {
-        distances[at(rows_.column_rows[k])] += differences_.term(f, value, rows_.column_values[k]) - column_to_zero_[at(k)] - from_zero;
+        distances[at(rows_.column_rows[k])] +=
+            differences_.term(f, value, rows_.column_values[k]) - column_to_zero_[at(k)] - from_zero;
       }
     }
     for (double& distance : distances) distance += own_to_zero;
@@ -102,8 +114,8 @@ class SparseDistances {
   const SparseMatrix& rows_;
   const Differences& differences_;
   BinaryFeatures binary_;
-  std::vector<double> to_zero_;       ///< per row, over the features that are not binary
-  std::vector<char> has_missing_;     ///< per feature
+  std::vector<double> to_zero_;    ///< per row, over the features that are not binary
+  std::vector<char> has_missing_;  ///< per feature
   std::vector<double> column_to_zero_;
   double size_ = 0;
   bool are_exact_;
@@ -119,7 +131,8 @@ std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& 
   const bool are_exact = approximate.are_exact() && !exact.any_missing();
   const Tolerance tolerance = are_exact ? Tolerance{0, 0} : approximate.tolerance();
   const std::int64_t width = query.n_groups * query.n_neighbours, n_features = rows.n_features;
-  const std::int64_t tiles_per_block = std::max<std::int64_t>(8, values_per_block / rows_per_tile / std::max<std::int64_t>(1, n_features));
+  const std::int64_t tiles_per_block =
+      std::max<std::int64_t>(8, values_per_block / rows_per_tile / std::max<std::int64_t>(1, n_features));
   std::vector<std::int64_t> nearest(at(queries.n_rows * width));
   const auto task = [&](std::int64_t block, int, const Control& control) {
     const std::int64_t begin = block * queries_per_task, n = std::min(queries.n_rows - begin, queries_per_task);
@@ -138,24 +151,29 @@ std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& 
       const std::int64_t last = std::min(approximate.n_tiles(), first + tiles_per_block);
       const std::int64_t first_row = first * rows_per_tile, last_row = std::min(rows.n_rows, last * rows_per_tile);
       for (std::int64_t q = 0; q < n; ++q) {
-        if (q % queries_at_once == 0) approximate.to_tiles(ready[at(q / queries_at_once)], first, last, distances.data());
+        if (q % queries_at_once == 0)
+          approximate.to_tiles(ready[at(q / queries_at_once)], first, last, distances.data());
         lists[at(q)].look(distances.data() + q % queries_at_once * (last - first) * rows_per_tile, first_row, last_row);
       }
     }
     for (std::int64_t q = 0; q < n; ++q) {
       control.check();
       const double* const own = queries.values + (begin + q) * n_features;
-      const auto compare = [&](const std::int64_t* ids, std::int64_t n_ids, double* out) { exact.distances(own, rows, ids, n_ids, out); };
+      const auto compare = [&](const std::int64_t* ids, std::int64_t n_ids, double* out) {
+        exact.distances(own, rows, ids, n_ids, out);
+      };
       std::int64_t* const out = nearest.data() + (begin + q) * width;
       are_exact ? lists[at(q)].finish(out) : lists[at(q)].finish(compare, out);
     }
   };
-  run_tasks((queries.n_rows + queries_per_task - 1) / queries_per_task, n_threads, task, by_queries(poll, queries.n_rows));
+  run_tasks((queries.n_rows + queries_per_task - 1) / queries_per_task, n_threads, task,
+            by_queries(poll, queries.n_rows));
   return nearest;
 }
 
-std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseMatrix& queries, const Differences& differences,
-                                         const NeighbourQuery& query, int n_threads, const Poll& poll) {
+std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseMatrix& queries,
+                                         const Differences& differences, const NeighbourQuery& query, int n_threads,
+                                         const Poll& poll) {
   const GroupedRows grouped(query, rows.n_rows);
   const SparseDistances approximate(rows, queries, differences);
   const std::int64_t width = query.n_groups * query.n_neighbours;
@@ -172,7 +190,8 @@ std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseM
       for (int k = 0; k < n; ++k) {
         control.check();
         const std::int64_t q = first + k;
-        for (std::int64_t position = 0; position < rows.n_rows; ++position) in_groups[at(position)] = distances[k][at(grouped.row_at[at(position)])];
+        for (std::int64_t position = 0; position < rows.n_rows; ++position)
+          in_groups[at(position)] = distances[k][at(grouped.row_at[at(position)])];
         list.restart(own_position(query, grouped, q));
         list.look(in_groups.data(), 0, rows.n_rows);
         const auto compare = [&](const std::int64_t* ids, std::int64_t n_ids, double* out) {
@@ -183,7 +202,8 @@ std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseM
       }
     }
   };
-  run_tasks((queries.n_rows + queries_per_task - 1) / queries_per_task, n_threads, task, by_queries(poll, queries.n_rows));
+  run_tasks((queries.n_rows + queries_per_task - 1) / queries_per_task, n_threads, task,
+            by_queries(poll, queries.n_rows));
   return nearest;
 }
 

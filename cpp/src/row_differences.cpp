@@ -6,7 +6,8 @@
 
 namespace ramify {
 
-RowDifferences::RowDifferences(const Differences& differences, const std::vector<DenseRows>& matrices) : differences_(differences) {
+RowDifferences::RowDifferences(const Differences& differences, const std::vector<DenseRows>& matrices)
+    : differences_(differences) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::size_t n_features = differences.scales.size();
   std::vector<char> has_missing(n_features, 0), has_fraction(n_features, 0);
@@ -23,19 +24,22 @@ RowDifferences::RowDifferences(const Differences& differences, const std::vector
     const FeatureScale& scale = differences.scales[f];
     divisors_.push_back(scale.nominal ? 1.0 : scale.range > 0 ? scale.range : infinity);
     limits_.push_back(scale.nominal ? 1.0 : infinity);
-    again_.push_back(scale.nominal ? has_missing[f] || has_fraction[f] || scale.table >= 0 : differences.different_above > 0);
+    again_.push_back(scale.nominal ? has_missing[f] || has_fraction[f] || scale.table >= 0
+                                   : differences.different_above > 0);
     any_missing_ = any_missing_ || has_missing[f];
     one_by_one_ = one_by_one_ || again_.back() || has_missing[f];
   }
 }
 
-void RowDifferences::compute_again(const double* a, const double* b, std::int64_t first, std::int64_t last, double* out) const {
+void RowDifferences::compute_again(const double* a, const double* b, std::int64_t first, std::int64_t last,
+                                   double* out) const {
   for (std::int64_t f = first; f < last; ++f, ++out) {
     if (*out != *out || again_[static_cast<std::size_t>(f)]) *out = differences_.between(f, a[f], b[f]);
   }
 }
 
-void RowDifferences::distances(const double* query, const DenseRows& rows, const std::int64_t* ids, std::int64_t n, double* out) const {
+void RowDifferences::distances(const double* query, const DenseRows& rows, const std::int64_t* ids, std::int64_t n,
+                               double* out) const {
   constexpr std::int64_t rows_at_once = 4, features_at_once = 16;
   double terms[rows_at_once][features_at_once];
   for (std::int64_t begin = 0; begin < n; begin += rows_at_once) {

@@ -43,7 +43,8 @@ void codes_stay_text() {
 }
 
 void irregular_rows() {
-  for (const char* text : {"1\n", "1,2,3\n", "1,2\n3\n", "\"1,2\n", "\"1\"x,2\n", "1,2,\n"}) CHECK(!read(text, 2).is_regular);
+  for (const char* text : {"1\n", "1,2,3\n", "1,2\n3\n", "\"1,2\n", "\"1\"x,2\n", "1,2,\n"})
+    CHECK(!read(text, 2).is_regular);
   CHECK(read("1\t2\n", 2, '\t').is_regular);
   CHECK(read("", 2).is_regular && read("\n \n", 2).lines.empty());
 }

@@ -94,11 +94,13 @@ void permuting_hurts_what_is_used() {
   const Examples examples = g.data.examples();
   for (const LabelError error : {LabelError::auprc, LabelError::misclassification}) {
     const LabelIncreases one = permutation_labels(g.forest, g.table, g.data.label_rows(), error, true, examples, 1, {});
-    const LabelIncreases same = permutation_labels(g.forest, g.table, g.data.label_rows(), error, true, examples, 3, {});
+    const LabelIncreases same =
+        permutation_labels(g.forest, g.table, g.data.label_rows(), error, true, examples, 3, {});
     CHECK(one.scores == same.scores);
     CHECK(one.per_label.values == same.per_label.values);
     CHECK(!one.per_label.values.empty());
-    const LabelIncreases plain = permutation_labels(g.forest, g.table, g.data.label_rows(), error, false, examples, 2, {});
+    const LabelIncreases plain =
+        permutation_labels(g.forest, g.table, g.data.label_rows(), error, false, examples, 2, {});
     CHECK(one.scores == plain.scores);
     CHECK(plain.per_label.values.empty());
     if (error == LabelError::auprc) CHECK(one.scores[0] > 0.02);

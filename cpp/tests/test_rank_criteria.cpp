@@ -27,7 +27,7 @@ struct Data {
     const std::int64_t n_pairs = n_labels * (n_labels - 1) / 2;
     const std::int64_t n_kinds = 1 + *std::max_element(kinds.begin(), kinds.end());
     return {signs.data(), nullptr, vectors.data(), kinds.data(), static_cast<std::int64_t>(rankings.size()),
-            n_labels, n_pairs, n_pairs, n_kinds, static_cast<double>(n_pairs)};
+            n_labels,     n_pairs, n_pairs,        n_kinds,      static_cast<double>(n_pairs)};
   }
 };
 
@@ -89,7 +89,8 @@ struct Part {
     const auto distinct = counts();
     for (const auto& [ranking, count] : distinct) {
       logs += count / n() * std::log(count / n());
-      for (std::size_t j = begin; j < end; ++j) similarity += data.weights[j] * (tau(ranking, data.rankings[j]) + 1) / 2;
+      for (std::size_t j = begin; j < end; ++j)
+        similarity += data.weights[j] * (tau(ranking, data.rankings[j]) + 1) / 2;
     }
     return logs * std::log(similarity / (static_cast<double>(distinct.size()) * n()));
   }

@@ -27,11 +27,13 @@ struct Table {
       : n_rows(n), n_features(p), rows(static_cast<std::size_t>(n * p)), columns(rows.size()) {
     Random random(seed, 0);
     const bool numbers = kind == Kind::numbers || kind == Kind::numbers_and_missing;
-    for (std::int64_t f = 0; f < p; ++f) differences.scales.push_back({!numbers && (f % 3 == 0 || kind == Kind::one_value), 0, f == 4 ? 0.0 : 4.0, 5});
+    for (std::int64_t f = 0; f < p; ++f)
+      differences.scales.push_back({!numbers && (f % 3 == 0 || kind == Kind::one_value), 0, f == 4 ? 0.0 : 4.0, 5});
     if (kind == Kind::tables) {  // half of the nominal features
       Differences::Table table{5, std::vector<double>(25, 0.0)};
       for (std::size_t a = 0; a < 5; ++a) {
-        for (std::size_t b = 0; b < 5; ++b) table.values[a * 5 + b] = a == b ? 0.0 : 0.1 * static_cast<double>(a + b) + 0.05;
+        for (std::size_t b = 0; b < 5; ++b)
+          table.values[a * 5 + b] = a == b ? 0.0 : 0.1 * static_cast<double>(a + b) + 0.05;
       }
       differences.tables.push_back(table);
       for (std::int64_t f = 0; f < p; f += 6) differences.scales[static_cast<std::size_t>(f)].table = 0;
@@ -62,7 +64,14 @@ struct Table {
 
   DenseRows dense() const { return {rows.data(), n_rows, n_features}; }
   SparseMatrix sparse() const {
-    return {n_rows, n_features, row_values.data(), row_features.data(), row_offsets.data(), column_values.data(), column_rows.data(), column_offsets.data()};
+    return {n_rows,
+            n_features,
+            row_values.data(),
+            row_features.data(),
+            row_offsets.data(),
+            column_values.data(),
+            column_rows.data(),
+            column_offsets.data()};
   }
 };
 
@@ -108,7 +117,8 @@ void test_storage_and_threads_do_not_matter(bool squared, bool ramp) {
       CHECK(row >= 0 && row != static_cast<std::int64_t>(i) && groups[static_cast<std::size_t>(row)] == 0);
       double distance = 0;
       for (std::int64_t f = 0; f < 90; ++f) {
-        distance += table.differences.term(f, table.rows[i * 90 + static_cast<std::size_t>(f)], table.rows[static_cast<std::size_t>(row * 90 + f)]);
+        distance += table.differences.term(f, table.rows[i * 90 + static_cast<std::size_t>(f)],
+                                           table.rows[static_cast<std::size_t>(row * 90 + f)]);
       }
       CHECK(distance >= before);
       before = distance;
@@ -134,12 +144,14 @@ void test_storage_and_threads_do_not_matter(bool squared, bool ramp) {
 }
 
 /// Neighbours and sums pair by pair, from the definition.
-void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_of_queries, std::int64_t n_neighbours, std::int32_t n_groups) {
+void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_of_queries, std::int64_t n_neighbours,
+                                            std::int32_t n_groups) {
   const std::int64_t n = 150, p = 37;
   const Table table(n, p, 11, kind), queries(n, p, kind == kind_of_queries ? 11 : 12, kind_of_queries);
   std::vector<std::int64_t> own;
   std::vector<std::int32_t> groups;
-  for (std::int64_t i = 0; i < n; ++i) own.push_back(i % 10 == 3 ? -1 : i), groups.push_back(static_cast<std::int32_t>(i * i % n_groups));
+  for (std::int64_t i = 0; i < n; ++i)
+    own.push_back(i % 10 == 3 ? -1 : i), groups.push_back(static_cast<std::int32_t>(i * i % n_groups));
   const NeighbourQuery query{own.data(), groups.data(), n_groups, n_neighbours};
   std::vector<std::int64_t> expected;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -149,12 +161,14 @@ void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_o
         if (groups[static_cast<std::size_t>(j)] != group || j == own[static_cast<std::size_t>(i)]) continue;
         double distance = 0;
         for (std::int64_t f = 0; f < p; ++f) {
-          distance += table.differences.term(f, queries.rows[static_cast<std::size_t>(i * p + f)], table.rows[static_cast<std::size_t>(j * p + f)]);
+          distance += table.differences.term(f, queries.rows[static_cast<std::size_t>(i * p + f)],
+                                             table.rows[static_cast<std::size_t>(j * p + f)]);
         }
         all.emplace_back(distance, j);
       }
       std::sort(all.begin(), all.end());
-      for (std::size_t k = 0; k < static_cast<std::size_t>(n_neighbours); ++k) expected.push_back(k < all.size() ? all[k].second : -1);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(n_neighbours); ++k)
+        expected.push_back(k < all.size() ? all[k].second : -1);
     }
   }
   CHECK(expected == nearest_dense(table.dense(), queries.dense(), table.differences, query, 2, {}));
@@ -165,17 +179,19 @@ void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_o
   std::vector<double> coefficients;
   for (std::int64_t k = 0; k < 300; ++k) {
     first.push_back(k % n), second.push_back((k * 13 + 5) % n);
-    for (std::int32_t column = 0; column <= k % 3; ++column) columns.push_back(column), coefficients.push_back(0.3 * static_cast<double>(k % 7) - 1);
+    for (std::int32_t column = 0; column <= k % 3; ++column)
+      columns.push_back(column), coefficients.push_back(0.3 * static_cast<double>(k % 7) - 1);
     offsets.push_back(static_cast<std::int64_t>(columns.size()));
   }
   const WeightedPairs pairs{first.data(), second.data(), 300, offsets.data(), columns.data(), coefficients.data(), 3};
   std::vector<double> sums(static_cast<std::size_t>(p * 3), 0.0);
   for (std::size_t k = 0; k < 300; ++k) {
     for (std::int64_t f = 0; f < p; ++f) {
-      const double difference =
-          table.differences.between(f, table.rows[static_cast<std::size_t>(first[k] * p + f)], table.rows[static_cast<std::size_t>(second[k] * p + f)]);
+      const double difference = table.differences.between(f, table.rows[static_cast<std::size_t>(first[k] * p + f)],
+                                                          table.rows[static_cast<std::size_t>(second[k] * p + f)]);
       for (std::int64_t e = offsets[k]; e < offsets[k + 1]; ++e) {
-        sums[static_cast<std::size_t>(f * 3 + columns[static_cast<std::size_t>(e)])] += coefficients[static_cast<std::size_t>(e)] * difference;
+        sums[static_cast<std::size_t>(f * 3 + columns[static_cast<std::size_t>(e)])] +=
+            coefficients[static_cast<std::size_t>(e)] * difference;
       }
     }
   }
@@ -187,7 +203,8 @@ void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_o
 }  // namespace
 
 int main() {
-  for (const auto kind : {Table::Kind::numbers, Table::Kind::numbers_and_missing, Table::Kind::mixed, Table::Kind::tables, Table::Kind::one_value}) {
+  for (const auto kind : {Table::Kind::numbers, Table::Kind::numbers_and_missing, Table::Kind::mixed,
+                          Table::Kind::tables, Table::Kind::one_value}) {
     for (const std::int64_t n_neighbours : {1, 9, 90}) {
       for (const std::int32_t n_groups : {1, 2, 40}) {
         test_neighbours_equal_sorting_all_rows(kind, kind, n_neighbours, n_groups);

@@ -32,9 +32,9 @@ class ApproximateDistances {
 
   /// Four queries, made ready.
   struct Queries {
-    std::vector<float> values;        ///< four per feature, as they are stored
-    float offsets[queries_at_once];   ///< added to every distance
-    std::vector<Way> ways;            ///< of the features that are not plain
+    std::vector<float> values;       ///< four per feature, as they are stored
+    float offsets[queries_at_once];  ///< added to every distance
+    std::vector<Way> ways;           ///< of the features that are not plain
   };
 
   /// Make `n` queries ready, up to four.
@@ -56,9 +56,9 @@ class ApproximateDistances {
   const Differences& differences_;
   std::int64_t n_features_, n_tiles_;
   std::int64_t n_numbers_ = 0, n_plain_ = 0;
-  std::vector<std::int64_t> order_;   ///< features as they are stored: plain numbers, plain categories, then the others
-  std::vector<float> scale_;          ///< per stored feature
-  std::vector<char> has_missing_;     ///< per stored feature
+  std::vector<std::int64_t> order_;  ///< features as they are stored: plain numbers, plain categories, then the others
+  std::vector<float> scale_;         ///< per stored feature
+  std::vector<char> has_missing_;    ///< per stored feature
   std::vector<Tile> tiles_, offsets_;
   Tolerance tolerance_{0, 0};
 };

@@ -13,8 +13,8 @@ enum class ArffKind : std::uint8_t { number = 0, nominal = 1, text = 2 };
 
 /// What the header declares. Nominal columns name their domain, so that equal domains are stored once.
 struct ArffColumns {
-  const std::uint8_t* kinds;                           // one ArffKind per column
-  const std::int32_t* domain_of;                       // per column, -1 unless nominal
+  const std::uint8_t* kinds;      // one ArffKind per column
+  const std::int32_t* domain_of;  // per column, -1 unless nominal
   std::size_t n_columns;
   std::vector<std::vector<std::string_view>> domains;  // values in declared order
 };
@@ -50,16 +50,16 @@ struct ArffRows {
   std::vector<std::int64_t> lines;        // line of each row, the first line of the text is 0
   std::vector<double> weights;            // empty unless some row has a weight; NaN where a row has none
   std::int64_t n_lines = 0;
-  std::int64_t smallest_index = -1;       // over all sparse rows, as written; -1 without any
+  std::int64_t smallest_index = -1;  // over all sparse rows, as written; -1 without any
   std::int64_t largest_index = -1;
 
-  ArffFault fault = ArffFault::none;      // the first fault, if any, and where it stands
+  ArffFault fault = ArffFault::none;  // the first fault, if any, and where it stands
   std::int64_t fault_line = 0;
-  std::int64_t fault_start = 0;           // byte span within the text
+  std::int64_t fault_start = 0;  // byte span within the text
   std::int64_t fault_end = 0;
   std::int64_t fault_line_start = 0;
-  std::int64_t fault_column = -1;         // position of the column, -1 unless known
-  std::int64_t fault_count = 0;           // values found, for the faults that count them
+  std::int64_t fault_column = -1;  // position of the column, -1 unless known
+  std::int64_t fault_count = 0;    // values found, for the faults that count them
 };
 
 /// Reads whole lines of an ARFF data section in one pass; stops at the first fault.

@@ -8,7 +8,8 @@
 
 namespace ramify {
 
-/// The features that are worth it: those that at least one row of 32 has. So the bits take no more memory than the values.
+/// The features that are worth it: those that at least one row of 32 has. So the bits take no more memory than the
+/// values.
 class BinaryFeatures {
  public:
   BinaryFeatures(const SparseMatrix& X, const Differences& differences);
@@ -30,9 +31,9 @@ class BinaryFeatures {
 
  private:
   std::int64_t n_rows_, n_words_ = 0;
-  std::vector<std::int32_t> features_;   ///< ascending
-  std::vector<std::int32_t> place_of_;   ///< of each feature among them, or -1
-  std::vector<double> value_of_;         ///< per place
+  std::vector<std::int32_t> features_;  ///< ascending
+  std::vector<std::int32_t> place_of_;  ///< of each feature among them, or -1
+  std::vector<double> value_of_;        ///< per place
   std::vector<std::uint64_t> bits_;
 };
 

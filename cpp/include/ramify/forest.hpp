@@ -94,7 +94,7 @@ struct GrowParams {
   std::int64_t min_samples_leaf = 1;   ///< counts draws, weights aside
   double min_impurity_decrease = 0.0;  ///< of decrease / weight of the root
   int n_threads = 1;
-  bool all_features_at_root = false;  ///< draw on where the root's features give no split
+  bool all_features_at_root = false;      ///< draw on where the root's features give no split
   double min_weight_fraction_leaf = 0.0;  ///< smallest weight of a side, of the weight of the root
 };
 

@@ -19,7 +19,9 @@ struct GroupedRows {
   std::vector<std::int64_t> offsets;      ///< of each group into the positions
 
   GroupedRows(const NeighbourQuery& query, std::int64_t n_rows)
-      : row_at(static_cast<std::size_t>(n_rows)), position_of(row_at.size()), offsets(static_cast<std::size_t>(query.n_groups) + 1, 0) {
+      : row_at(static_cast<std::size_t>(n_rows)),
+        position_of(row_at.size()),
+        offsets(static_cast<std::size_t>(query.n_groups) + 1, 0) {
     for (std::int64_t row = 0; row < n_rows; ++row) ++offsets[static_cast<std::size_t>(query.groups[row]) + 1];
     for (std::size_t group = 1; group < offsets.size(); ++group) offsets[group] += offsets[group - 1];
     std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
@@ -44,7 +46,9 @@ template <class Number>
 class NearestRows {
  public:
   NearestRows(const GroupedRows& grouped, std::int64_t n_neighbours, Tolerance tolerance)
-      : grouped_(grouped), n_neighbours_(static_cast<std::size_t>(n_neighbours)), tolerance_(tolerance),
+      : grouped_(grouped),
+        n_neighbours_(static_cast<std::size_t>(n_neighbours)),
+        tolerance_(tolerance),
         groups_(static_cast<std::size_t>(grouped.n_groups())) {}
 
   /// Begin a query that is itself at `own_position`, or nowhere (-1).
@@ -76,7 +80,8 @@ class NearestRows {
     for (Group& group : groups_) {
       forget(group);
       rows_.clear();
-      for (const auto& [distance, position] : group.found) rows_.push_back(grouped_.row_at[static_cast<std::size_t>(position)]);
+      for (const auto& [distance, position] : group.found)
+        rows_.push_back(grouped_.row_at[static_cast<std::size_t>(position)]);
       distances_.resize(rows_.size());
       exact(rows_.data(), static_cast<std::int64_t>(rows_.size()), distances_.data());
       nearest_.clear();
@@ -89,7 +94,9 @@ class NearestRows {
   void finish(std::int64_t* out) {
     for (Group& group : groups_) {
       forget(group);
-      out = store_nearest(group.found, [this](std::int64_t position) { return grouped_.row_at[static_cast<std::size_t>(position)]; }, out);
+      out = store_nearest(
+          group.found, [this](std::int64_t position) { return grouped_.row_at[static_cast<std::size_t>(position)]; },
+          out);
     }
   }
 
@@ -132,7 +139,8 @@ class NearestRows {
   /// depends on where the new one goes.
   void insert(Group& group, Number distance) {
     Number* const smallest = group.smallest.data();
-    for (std::size_t k = n_neighbours_ - 1; k > 0; --k) smallest[k] = std::max(smallest[k - 1], std::min(distance, smallest[k]));
+    for (std::size_t k = n_neighbours_ - 1; k > 0; --k)
+      smallest[k] = std::max(smallest[k - 1], std::min(distance, smallest[k]));
     smallest[0] = std::min(distance, smallest[0]);
     group.bound = bound_beyond(smallest[n_neighbours_ - 1]);
   }
@@ -149,7 +157,8 @@ class NearestRows {
       std::nth_element(distances.begin(), last, distances.end());
       group.bound = bound_beyond(*last);
     }
-    found.erase(std::remove_if(found.begin(), found.end(), [&](const auto& one) { return one.first > group.bound; }), found.end());
+    found.erase(std::remove_if(found.begin(), found.end(), [&](const auto& one) { return one.first > group.bound; }),
+                found.end());
   }
 
   template <class Pairs, class RowOf>
@@ -163,7 +172,8 @@ class NearestRows {
   Number bound_beyond(Number last) const {
     if (!(last < std::numeric_limits<Number>::infinity())) return last;  // not all have been found yet
     const double bound = last + 2 * (tolerance_.absolute + tolerance_.relative * last);
-    return static_cast<Number>(bound * (1 + 2 * static_cast<double>(std::numeric_limits<Number>::epsilon())));  // rounded up
+    return static_cast<Number>(bound *
+                               (1 + 2 * static_cast<double>(std::numeric_limits<Number>::epsilon())));  // rounded up
   }
 
   const GroupedRows& grouped_;

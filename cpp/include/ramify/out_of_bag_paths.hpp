@@ -30,9 +30,9 @@ class OutOfBagPaths {
   std::vector<std::uint32_t> rows_;
   std::vector<std::int32_t> leaves_;
   std::vector<std::int32_t> features_;
-  std::vector<std::int64_t> offsets_;      ///< of each feature into the next two
-  std::vector<std::uint32_t> tested_by_;   ///< out-of-bag rows whose path tests the feature, ascending
-  std::vector<std::int32_t> new_leaves_;   ///< where they go when it is permuted
+  std::vector<std::int64_t> offsets_;     ///< of each feature into the next two
+  std::vector<std::uint32_t> tested_by_;  ///< out-of-bag rows whose path tests the feature, ascending
+  std::vector<std::int32_t> new_leaves_;  ///< where they go when it is permuted
 };
 
 }  // namespace ramify

@@ -20,13 +20,15 @@ double interpolated_area(const ScoreCounts& counts);
 enum class LabelError { auprc, misclassification };
 
 struct LabelIncreases {
-  std::vector<double> scores;  ///< per feature: mean over trees of (err permuted - err) / err; a tree without error adds 0
-  ScoreMatrix per_label;       ///< mean over trees of the increase of each label's Brier score; empty unless asked for
+  std::vector<double>
+      scores;             ///< per feature: mean over trees of (err permuted - err) / err; a tree without error adds 0
+  ScoreMatrix per_label;  ///< mean over trees of the increase of each label's Brier score; empty unless asked for
 };
 
 /// What permuting a feature does to the error of label sets or classes on out-of-bag rows.
-LabelIncreases permutation_labels(const Forest& forest, const FeatureTable& table, const LabelRows& labels, LabelError error,
-                                  bool per_label, const Examples& examples, int n_threads, const Poll& poll);
+LabelIncreases permutation_labels(const Forest& forest, const FeatureTable& table, const LabelRows& labels,
+                                  LabelError error, bool per_label, const Examples& examples, int n_threads,
+                                  const Poll& poll);
 
 /// The scores by the weighted mean squared error.
 std::vector<double> permutation_numbers(const Forest& forest, const FeatureTable& table, const NumberRows& numbers,

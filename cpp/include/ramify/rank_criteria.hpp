@@ -18,7 +18,7 @@ struct RankingRows {
   const double* vectors;         ///< n_rows x n_dimensions, inner products are correlations times `square`
   const std::int32_t* kinds;     ///< equal for equal rankings, 0 .. n_kinds - 1
   std::int64_t n_rows, n_labels, n_pairs, n_dimensions, n_kinds;
-  double square;                 ///< squared length of every vector
+  double square;  ///< squared length of every vector
 };
 
 /// Vectors in rows whose length is rounded up, so that inner loops have whole lanes. Vectors of small whole numbers are
@@ -54,8 +54,8 @@ class VectorRows {
 /// What a criterion is made from.
 struct RankingProblem {
   RankingRows rows;
-  VectorRows vectors;            ///< rows.vectors, or rows.signs for Mallows
-  double gamma = 1;              ///< for the mean correlation
+  VectorRows vectors;  ///< rows.vectors, or rows.signs for Mallows
+  double gamma = 1;    ///< for the mean correlation
   std::int64_t n_rows = 0;
 };
 
@@ -81,11 +81,11 @@ class CorrelationCriterion {
   double square_, gamma_;
   const std::uint32_t* rows_ = nullptr;
   const double* weights_ = nullptr;
-  double n_ = 0, total_square_ = 0, parent_ = 0;   // node
+  double n_ = 0, total_square_ = 0, parent_ = 0;  // node
   double n_left_ = 0, left_square_ = 0, left_total_ = 0;
   std::vector<double> total_, left_;
-  std::vector<double> self_, with_total_;          // by position: inner product with itself and with the node's sum
-  bool small_ = false;                             // sums of this node fit 16 bits
+  std::vector<double> self_, with_total_;  // by position: inner product with itself and with the node's sum
+  bool small_ = false;                     // sums of this node fit 16 bits
   std::vector<std::int16_t> small_total_, small_left_;
 };
 
@@ -114,7 +114,8 @@ inline std::int32_t dot(const std::int16_t* a, const std::int16_t* b, std::int64
   return sum;
 }
 
-inline void add_scaled(std::int16_t* __restrict sum, const std::int16_t* __restrict values, std::int16_t scale, std::int64_t length) {
+inline void add_scaled(std::int16_t* __restrict sum, const std::int16_t* __restrict values, std::int16_t scale,
+                       std::int64_t length) {
   constexpr std::int64_t lanes = VectorRows::small_lanes;
   for (std::int64_t i = 0; i < length; i += lanes)
     for (std::int64_t lane = 0; lane < lanes; ++lane)
@@ -158,7 +159,7 @@ class EntropyCriterion {
 
  private:
   struct Side {
-    double n = 0, count_logs = 0, products = 0;    // sum of c ln c; distinct sum . weighted sum
+    double n = 0, count_logs = 0, products = 0;  // sum of c ln c; distinct sum . weighted sum
     std::int64_t n_distinct = 0;
     double entropy(double square) const;
   };
@@ -171,8 +172,8 @@ class EntropyCriterion {
   Side node_, left_, right_;
   double parent_ = 0;
   mutable double left_entropy_ = 0, right_entropy_ = 0;  // of the split whose gain was asked last
-  std::vector<double> total_;                      // weighted sum of the node's vectors
-  std::vector<double> node_distinct_;              // sum of its distinct vectors
+  std::vector<double> total_;                            // weighted sum of the node's vectors
+  std::vector<double> node_distinct_;                    // sum of its distinct vectors
   std::vector<double> left_sum_, left_distinct_, right_distinct_;
   std::vector<double> node_counts_, left_counts_;  // by kind
   std::vector<std::int32_t> node_kinds_;           // kinds seen in the node

@@ -33,13 +33,14 @@ class LabelRanker {
 std::vector<double> leaf_rankings(const Tree& tree, std::int64_t n_labels);
 
 /// Sum over trees of the rankings of the leaves that a row reaches (n_rows x n_labels), or of the signs of the label
-/// pairs in them (n_rows x n_pairs). With `examples`, over the trees whose bag lacks the row; `n_trees` counts the trees.
+/// pairs in them (n_rows x n_pairs). With `examples`, over the trees whose bag lacks the row; `n_trees` counts the
+/// trees.
 struct SummedRankings {
   std::vector<double> sums;
   std::vector<std::int64_t> n_trees;
 };
-SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const FeatureRows& rows, const Examples* examples,
-                            bool as_signs, int n_threads, const Poll& poll);
+SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const FeatureRows& rows,
+                            const Examples* examples, bool as_signs, int n_threads, const Poll& poll);
 
 /// The Random Forest score of rankings.
 struct RankingIncreases {

@@ -18,19 +18,19 @@ namespace ramify {
 /// range; both missing: 1. Nominal: 0 or 1, or what a table says; one or both missing: 1 - 1 / n_values.
 struct FeatureScale {
   bool nominal = false;
-  double low = 0;        ///< smallest value
-  double range = 0;      ///< largest less smallest value
-  double n_values = 1;   ///< nominal: number of values
+  double low = 0;           ///< smallest value
+  double range = 0;         ///< largest less smallest value
+  double n_values = 1;      ///< nominal: number of values
   std::int32_t table = -1;  ///< nominal: number of the table of differences of its values, or -1
 };
 
 /// Which differences are taken and how they are summed into a distance.
 struct Differences {
-  std::vector<FeatureScale> scales;   ///< one per feature
-  double equal_below = 0;             ///< ramp: known numeric differences up to this are 0 ...
-  double different_above = 0;         ///< ... and from this on 1; no ramp where it is 0
-  bool squared = false;               ///< sum weight * difference^2 instead of difference
-  std::vector<double> weights;        ///< one per feature where squared
+  std::vector<FeatureScale> scales;  ///< one per feature
+  double equal_below = 0;            ///< ramp: known numeric differences up to this are 0 ...
+  double different_above = 0;        ///< ... and from this on 1; no ramp where it is 0
+  bool squared = false;              ///< sum weight * difference^2 instead of difference
+  std::vector<double> weights;       ///< one per feature where squared
 
   /// Differences of the values 0 .. n - 1 of a nominal feature, row by row.
   struct Table {
@@ -79,8 +79,8 @@ struct SparseMatrix {
 
 /// Which rows may be neighbours of which query.
 struct NeighbourQuery {
-  const std::int64_t* own_rows;   ///< per query the row that it is itself, which is no neighbour of it, or -1
-  const std::int32_t* groups;     ///< group of each row: neighbours are found per group
+  const std::int64_t* own_rows;  ///< per query the row that it is itself, which is no neighbour of it, or -1
+  const std::int32_t* groups;    ///< group of each row: neighbours are found per group
   std::int32_t n_groups;
   std::int64_t n_neighbours;
 };
@@ -93,24 +93,25 @@ struct NeighbourQuery {
 /// is the same for dense and sparse storage and every `n_threads`. `poll` is told how many queries are done.
 std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& queries, const Differences& differences,
                                         const NeighbourQuery& query, int n_threads, const Poll& poll);
-std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseMatrix& queries, const Differences& differences,
-                                         const NeighbourQuery& query, int n_threads, const Poll& poll);
+std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseMatrix& queries,
+                                         const Differences& differences, const NeighbourQuery& query, int n_threads,
+                                         const Poll& poll);
 
 /// Pairs of rows, each with a sparse row of coefficients.
 struct WeightedPairs {
   const std::int64_t* first;
   const std::int64_t* second;
   std::int64_t n_pairs;
-  const std::int64_t* offsets;        ///< n_pairs + 1, into columns and coefficients
+  const std::int64_t* offsets;  ///< n_pairs + 1, into columns and coefficients
   const std::int32_t* columns;
   const double* coefficients;
   std::int64_t n_columns;
 };
 
 /// Per feature and column, the sum over pairs of coefficient * difference of the pair: n_features x n_columns.
-std::vector<double> difference_sums_dense(const DenseRows& X, const Differences& differences, const WeightedPairs& pairs, int n_threads,
-                                          const Poll& poll);
-std::vector<double> difference_sums_sparse(const SparseMatrix& X, const Differences& differences, const WeightedPairs& pairs,
-                                           int n_threads, const Poll& poll);
+std::vector<double> difference_sums_dense(const DenseRows& X, const Differences& differences,
+                                          const WeightedPairs& pairs, int n_threads, const Poll& poll);
+std::vector<double> difference_sums_sparse(const SparseMatrix& X, const Differences& differences,
+                                           const WeightedPairs& pairs, int n_threads, const Poll& poll);
 
 }  // namespace ramify

@@ -9,8 +9,8 @@
 
 namespace ramify {
 
-/// Numbers are |a - b| / range whatever the feature, so they are computed four at a time; where that gives no number one
-/// of the two is missing, and such differences are computed again. Categories are whole numbers, so theirs are the
+/// Numbers are |a - b| / range whatever the feature, so they are computed four at a time; where that gives no number
+/// one of the two is missing, and such differences are computed again. Categories are whole numbers, so theirs are the
 /// smaller of |a - b| and 1. What does not fit this is computed one by one. The values are those of
 /// `Differences::between`, bit by bit.
 class RowDifferences {
@@ -34,7 +34,8 @@ class RowDifferences {
   bool any_missing() const { return any_missing_; }
 
   /// Sum of the terms over all features in their order, for several rows at once.
-  void distances(const double* query, const DenseRows& rows, const std::int64_t* ids, std::int64_t n, double* out) const;
+  void distances(const double* query, const DenseRows& rows, const std::int64_t* ids, std::int64_t n,
+                 double* out) const;
 
  private:
   /// The second where it is no number.
@@ -44,9 +45,9 @@ class RowDifferences {
 
   const Differences& differences_;
   std::vector<double> divisors_, limits_;
-  bool one_by_one_ = false;       ///< whether any difference may have to be computed again
+  bool one_by_one_ = false;  ///< whether any difference may have to be computed again
   bool any_missing_ = false;
-  std::vector<char> again_;       ///< per feature: always
+  std::vector<char> again_;  ///< per feature: always
 };
 
 }  // namespace ramify
