@@ -2,24 +2,11 @@
 
 #include <algorithm>
 
-#ifdef _MSC_VER
-#include <intrin.h>
-#endif
+#include "ramify/bits.hpp"
 
 namespace ramify {
 
 namespace {
-
-/// Place of the lowest bit that is set; one must be.
-std::size_t lowest_bit(std::uint64_t bits) {
-#ifdef _MSC_VER
-  unsigned long place = 0;
-  _BitScanForward64(&place, bits);
-  return place;
-#else
-  return static_cast<std::size_t>(__builtin_ctzll(bits));
-#endif
-}
 
 /// Ask for memory that will be read soon.
 void prefetch(const void* memory) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "ramify/bits.hpp"
 #include "ramify/predictor.hpp"
 
 namespace ramify {

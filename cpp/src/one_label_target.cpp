@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "ramify/bits.hpp"
 #include "ramify/sorting.hpp"
 
 namespace ramify {
@@ -19,14 +21,15 @@ class BestCut {
   BestCut(double node_count, double node_weight, Cut& cut) : count_(node_count), weight_(node_weight), cut_(cut) {}
 
   void offer(double count, double weight, std::int32_t low, std::int32_t high) {
-    const double rest = count_ - count, rest_weight = weight_ - weight;
-    const double square = count * count, rest_square = rest * rest;
-    // without a division: is it worth a closer look?
-    if (square * rest_weight + rest_square * weight < worth_a_look_ * (weight * rest_weight)) return;
-    const double score = (square * rest_weight + rest_square * weight) / (weight * rest_weight);
+    const double rest_weight = weight_ - weight, product = weight * rest_weight;
+    // the score is (count_^2 + excess^2 / product) / weight_: without a division, is it worth a closer look?
+    const double excess = count * weight_ - count_ * weight;
+    if (excess * excess < worth_a_look_ * product) return;
+    const double rest = count_ - count;
+    const double score = (count * count * rest_weight + rest * rest * weight) / product;
     if (!(score > limit_)) return;
     limit_ = score + score_tolerance * score;
-    worth_a_look_ = score * (1 - 1e-9);
+    worth_a_look_ = score * (1 - 1e-9) * weight_ - count_ * count_;
     cut_.found = true;
     cut_.score = score;
     cut_.low = low;
@@ -122,8 +125,8 @@ bool OneLabelTarget::scan(NodeEntries& entries, Cut& cut) {
   if (entries.n_default > 0 || !entries.missing.empty()) return false;
   if (!small_integers_ || range >= 1u << (32 - payload_bits)) return false;
   cut.found = false;
-  if (range <= entries.keys.size() || range <= 32) {
-    scan_counted(entries, range, cut);
+  if (range <= 64 || (entries.keys.size() > few_keys && range / 64 <= entries.keys.size())) {
+    scan_marked(entries, range, cut);
   } else {
     scan_sorted(entries, range, cut);
   }
@@ -131,23 +134,29 @@ bool OneLabelTarget::scan(NodeEntries& entries, Cut& cut) {
   return true;
 }
 
-/// Few codes: sum per code, then walk the codes.
-void OneLabelTarget::scan_counted(const NodeEntries& entries, std::uint32_t range, Cut& cut) {
-  sums_.assign(range, 0);
+/// Not too many codes: sum per code and mark it, then walk the marks.
+void OneLabelTarget::scan_marked(const NodeEntries& entries, std::uint32_t range, Cut& cut) {
+  const std::size_t n_words = (range + 63) / 64;
+  if (sums_.size() < range) sums_.resize(range, 0);
+  if (marks_.size() < n_words) marks_.resize(n_words, 0);
   for (const std::uint64_t key : entries.keys) {
     const std::uint64_t payload = payload_[NodeEntries::row_of(key)], weight = payload >> 1;
-    sums_[static_cast<std::size_t>(NodeEntries::code_of(key) - entries.min_code)] +=
-        weight | (weight << 32 & (0 - (payload & 1)));
+    const auto code = static_cast<std::uint32_t>(NodeEntries::code_of(key) - entries.min_code);
+    sums_[code] += weight | (weight << 32 & (0 - (payload & 1)));
+    marks_[code / 64] |= std::uint64_t(1) << (code % 64);
   }
   BestCut best(node_count_, node_weight_, cut);
-  std::uint64_t sum = sums_[0];
+  std::uint64_t sum = std::exchange(sums_[0], 0);
   std::uint32_t low = 0;
-  for (std::uint32_t code = 1; code < range; ++code) {
-    if (sums_[code] == 0) continue;
-    best.offer(static_cast<double>(sum >> 32), static_cast<double>(sum & 0xFFFFFFFFu),
-               static_cast<std::int32_t>(low) + entries.min_code, static_cast<std::int32_t>(code) + entries.min_code);
-    sum += sums_[code];
-    low = code;
+  marks_[0] &= ~std::uint64_t(1);
+  for (std::size_t word = 0; word < n_words; ++word) {
+    for (std::uint64_t marks = std::exchange(marks_[word], 0); marks != 0; marks &= marks - 1) {
+      const auto code = static_cast<std::uint32_t>(word * 64 + lowest_bit(marks));
+      best.offer(static_cast<double>(sum >> 32), static_cast<double>(sum & 0xFFFFFFFFu),
+                 static_cast<std::int32_t>(low) + entries.min_code, static_cast<std::int32_t>(code) + entries.min_code);
+      sum += std::exchange(sums_[code], 0);
+      low = code;
+    }
   }
 }
 

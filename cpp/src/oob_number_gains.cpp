@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "ramify/bits.hpp"
 #include "ramify/importances.hpp"
 #include "ramify/predictor.hpp"
 

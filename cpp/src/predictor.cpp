@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "ramify/bagging.hpp"
+#include "ramify/bits.hpp"
 
 namespace ramify {
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "ramify/bits.hpp"
 #include "ramify/grower.hpp"
 #include "ramify/predictor.hpp"
 #include "ramify/rank_target.hpp"

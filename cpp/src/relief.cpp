@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "ramify/binary_features.hpp"
+#include "ramify/bits.hpp"
 #include "ramify/row_differences.hpp"
 
 namespace ramify {
@@ -20,16 +21,6 @@ double one_missing(const FeatureScale& scale, double known) {
   if (scale.nominal) return 1 - 1 / scale.n_values;
   const double place = scale.range > 0 ? (known - scale.low) / scale.range : 0;
   return std::max(place, 1 - place);
-}
-
-int lowest_bit(std::uint64_t bits) {
-#if defined(__GNUC__)
-  return __builtin_ctzll(bits);
-#else
-  int place = 0;
-  while (!(bits >> place & 1)) ++place;
-  return place;
-#endif
 }
 
 /// Pairs by the rows that take part in them, so that a sparse feature costs by its non-zeros.
@@ -61,7 +52,7 @@ void sum_binary(const BinaryFeatures& binary, std::int64_t first_word, const Wei
     for (std::int64_t word = first_word; word < last_word; ++word) {
       double* const of_word = of_places.data() + (word - first_word) * 64 * pairs.n_columns;
       for (std::uint64_t different = a[word] ^ b[word]; different != 0; different &= different - 1) {
-        double* const sum = of_word + lowest_bit(different) * pairs.n_columns;
+        double* const sum = of_word + static_cast<std::int64_t>(lowest_bit(different)) * pairs.n_columns;
         for (std::int64_t e = pairs.offsets[p]; e < pairs.offsets[p + 1]; ++e)
           sum[pairs.columns[e]] += pairs.coefficients[e];
       }

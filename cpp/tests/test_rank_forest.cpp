@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "ramify/bagging.hpp"
+#include "ramify/bits.hpp"
 #include "ramify/predictor.hpp"
 #include "ramify/random.hpp"
 #include "ramify/rank_forest.hpp"

@@ -54,7 +54,7 @@ class OneLabelTarget {
     const double rest = node_weight_ - weight;
     return (square * rest + (node_square_ - 2 * product + square) * weight) / (weight * rest);
   }
-  void scan_counted(const NodeEntries& entries, std::uint32_t range, Cut& cut);
+  void scan_marked(const NodeEntries& entries, std::uint32_t range, Cut& cut);
   void scan_sorted(const NodeEntries& entries, std::uint32_t range, Cut& cut);
   void sort_packed(std::uint32_t range);
 
@@ -73,7 +73,8 @@ class OneLabelTarget {
   double count_ = 0, weight_ = 0, missing_count_ = 0, missing_weight_ = 0;
 
   // scratch of scan
-  std::vector<std::uint64_t> sums_;  ///< by code: weight of the rows with the label << 32 | weight of all rows
+  std::vector<std::uint64_t> sums_;   ///< by code: weight of the rows with the label << 32 | weight of all; else 0
+  std::vector<std::uint64_t> marks_;  ///< a bit per code that has a sum; else 0
   std::vector<std::uint32_t> packed_, spare_, counts_;
 };
 

@@ -53,10 +53,6 @@ std::vector<double> node_values(const Forest& forest, const Tree& tree, std::int
 /// One bit per row: is it in the tree's bag?
 std::vector<std::uint64_t> in_bag(const Tree& tree, const Examples& examples, std::int64_t n_rows);
 
-inline bool has_bit(const std::vector<std::uint64_t>& bits, std::int64_t at) {
-  return (bits[static_cast<std::size_t>(at / 64)] >> (at % 64)) & 1;
-}
-
 /// The leaf (node id) that a row of feature values reaches.
 inline std::int32_t find_leaf(const Tree& tree, const double* row) {
   std::int32_t node = 0;
