@@ -159,3 +159,22 @@ def test_pickle_round_trip():
 def test_bad_input_is_refused_in_clear_words(build, words):
     with pytest.raises(ValueError, match=words):
         build()
+
+
+def test_label_sets_may_be_iterators():
+    hierarchy = Hierarchy.from_edges(DIAMOND)
+    label_sets = [["low"], [], ["left", "right"]]
+    encoded = hierarchy.encode(iter(labels) for labels in label_sets)
+    np.testing.assert_array_equal(encoded.toarray(), hierarchy.encode(label_sets).toarray())
+
+
+def test_closing_deep_label_sets_costs_by_what_it_gives():
+    n_nodes = 10_000
+    chain = Hierarchy(
+        [f"n{i}" for i in range(n_nodes)], np.column_stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)])
+    )
+    deepest = np.random.default_rng(0).integers(n_nodes, size=200)
+    Y = sparse.csr_array((np.ones(200), (np.arange(200), deepest)), shape=(200, n_nodes))
+    closed = chain.close(Y)
+    np.testing.assert_array_equal(np.diff(closed.indptr), deepest + 1)
+    np.testing.assert_array_equal(chain.most_specific(closed).indices, deepest)

@@ -246,7 +246,7 @@ class Hierarchy:
     @cached_property
     def ancestor_matrix(self) -> sparse.csr_array:
         """0/1 matrix whose row is a node and whose columns are all its ancestors, itself left out."""
-        above: list[np.ndarray] = [np.empty(0, dtype=np.int64)] * len(self)
+        above: list[np.ndarray] = [np.empty(0, dtype=np.int32)] * len(self)
         matrix = self.parent_matrix
         for node in self._order.tolist():
             direct = matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]]
@@ -254,7 +254,9 @@ class Hierarchy:
                 above[node] = np.append(above[direct[0]], direct[0])
             elif len(direct) > 1:
                 above[node] = np.unique(np.concatenate([direct, *(above[p] for p in direct.tolist())]))
-        return _csr_of_rows([np.sort(row) for row in above], len(self))
+        for row in above:
+            row.sort()
+        return _csr_of_rows(above, len(self))
 
     @cached_property
     def topological_order(self) -> np.ndarray:
@@ -275,12 +277,13 @@ class Hierarchy:
         for number, labels in enumerate(label_sets):
             if isinstance(labels, str):
                 raise TypeError(f"Label set {number} must be a list of names. Got the string {labels!r}.")
-            unknown = [label for label in labels if label not in self._position]
-            if unknown:
-                raise ValueError(f"Label {unknown[0]!r} of row {number} is not in the hierarchy.")
-            rows.append(np.array(sorted({self._position[label] for label in labels}), dtype=np.int64))
-        closed: sparse.csr_array = self.close(_csr_of_rows(rows, len(self)))
-        return closed
+            positions = set()
+            for label in labels:
+                if label not in self._position:
+                    raise ValueError(f"Label {label!r} of row {number} is not in the hierarchy.")
+                positions.add(self._position[label])
+            rows.append(np.array(sorted(positions), dtype=np.int64))
+        return self._closed(_csr_of_rows(rows, len(self)))
 
     def decode(self, Y: Any) -> list[tuple[str, ...]]:
         """Names of the labels that each row of a 0/1 matrix has."""
@@ -292,17 +295,13 @@ class Hierarchy:
 
     def close(self, Y: Any) -> Any:
         """Add to every row all ancestors of its labels; sparse in, sparse out."""
-        closed = frontier = self._checked(Y)
-        while frontier.nnz:
-            above = _product(frontier, self.parent_matrix)
-            frontier = _binary(above - above.multiply(closed))
-            closed = _binary(closed + frontier)
+        closed = self._closed(self._checked(Y))
         return closed if sparse.issparse(Y) else closed.toarray().astype(np.asarray(Y).dtype)
 
     def most_specific(self, Y: Any) -> Any:
         """Remove from every row the labels that are ancestors of another of its labels; the inverse of `close`."""
         matrix = self._checked(Y)
-        above = self.close(_product(matrix, self.parent_matrix))
+        above = self._closed(_product(matrix, self.parent_matrix))
         specific = _binary(matrix - matrix.multiply(above))
         return specific if sparse.issparse(Y) else specific.toarray().astype(np.asarray(Y).dtype)
 
@@ -401,6 +400,23 @@ class Hierarchy:
             raise ValueError("Y must hold 0 and 1 only.")
         return _binary(matrix)
 
+    def _closed(self, matrix: sparse.csr_array) -> sparse.csr_array:
+        """The closure of a canonical 0/1 matrix: each node's rows are its own and those of its children."""
+        by_node = sparse.csc_array(matrix)
+        starts = by_node.indptr.tolist()
+        rows_of: list[np.ndarray] = [np.empty(0, dtype=by_node.indices.dtype)] * len(self)
+        from_children: dict[int, list[np.ndarray]] = {}
+        for node in self._order[::-1].tolist():
+            found = from_children.pop(node, [])
+            if starts[node] < starts[node + 1]:
+                found.append(by_node.indices[starts[node] : starts[node + 1]])
+            if not found:
+                continue
+            rows_of[node] = _united(found)
+            for parent in self._parent_lists[node]:
+                from_children.setdefault(parent, []).append(rows_of[node])
+        return _csr_of_rows(rows_of, matrix.shape[0]).T.tocsr()
+
     def _with_edges(self, parent_matrix: sparse.csr_array) -> Hierarchy:
         child, parent = sparse.coo_array(parent_matrix).coords
         edges = np.column_stack([parent, child])
@@ -448,6 +464,14 @@ def _csr_of_rows(rows: list[np.ndarray], n_columns: int) -> sparse.csr_array:
     indices = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
     data = np.ones(len(indices), dtype=np.int8)
     return sparse.csr_array((data, indices, indptr), shape=(len(rows), n_columns))
+
+
+def _united(ascending: list[np.ndarray]) -> np.ndarray:
+    """What any of the lists holds, each of which ascends; a stable sort takes them for runs and merges them."""
+    if len(ascending) == 1:
+        return ascending[0]
+    merged = np.sort(np.concatenate(ascending), kind="stable")
+    return merged[np.append(True, merged[1:] != merged[:-1])]
 
 
 def _binary(matrix: Any) -> sparse.csr_array:
