@@ -91,6 +91,9 @@ def make_problem(kind, features, seed, n=70, n_features=6, **parameters):
             n_categories[column] = k + 1
     if "sparse" in features:
         X[rng.random(X.shape) < 0.85] = 0
+    if "two values" in features:
+        columns = np.arange(n_features) % (2 if "sparse" in features else 5) > 0
+        X[:, columns] = rng.choice([-2.0, 5.0], size=(n, columns.sum()), p=[0.7, 0.3])
     if "missing" in features:
         X[rng.random(X.shape) < 0.2] = np.nan
     score = np.nan_to_num(X[:, :1]) + np.nan_to_num(X[:, 2:3]) + rng.normal(size=(n, 5))
@@ -169,21 +172,24 @@ def test_compressed_columns_give_the_same_trees_as_dense_ones(features):
         np.testing.assert_array_equal(compressed[name], array, err_msg=name)
 
 
-def test_no_feature_offers_more_than_the_one_chosen():
-    """With all features drawn, also where small nodes look for features by the entries of their rows."""
-    problem = make_problem("labels", "sparse missing", 6, n=120, n_features=100, max_features=100, bootstrap=False)
+@pytest.mark.parametrize("features", ["sparse missing", "two values", "two values sparse"])
+@pytest.mark.parametrize("kind", ["labels", "numbers"])
+def test_no_feature_offers_more_than_the_one_chosen(kind, features):
+    """With all features drawn, also where small nodes look for features by what their rows hold."""
+    problem = make_problem(kind, features, 6, n=80, n_features=140, max_features=140, bootstrap=False)
     arrays = grow(problem, 1, 0).arrays()
     reference = ReferenceTree.__new__(ReferenceTree)
-    reference.p, reference.m = problem, np.ones(120)
-    reference.draws = np.ones(120, np.int64)
-    rows_of = {0: np.arange(120)}
+    reference.p, reference.m = problem, np.ones(80)
+    reference.draws = np.ones(80, np.int64)
+    reference.centre = problem.Y.mean(axis=0)
+    rows_of = {0: np.arange(80)}
     for node, feature in enumerate(arrays["feature"]):
         rows = rows_of.pop(node)
         if feature < 0:
             assert reference.pure(rows)
             continue
         best = -np.inf
-        for candidate in range(100):
+        for candidate in range(140):
             values = problem.X[rows, candidate]
             seen = np.unique(values[~np.isnan(values)])
             if len(seen) > 1 or (len(seen) == 1 and np.isnan(values).any()):
