@@ -88,3 +88,74 @@ def test_verbose_names_every_finished_cell(tmp_path):
     cells = [line for line in lines if "done in" in line]
     assert len(cells) == 100
     assert "set0 / power1 / split 0: done in 0.0 s" in cells[0]
+
+
+@pytest.mark.parametrize(
+    ("program", "fault"),
+    [
+        ("def study(:", "study_file.py: SyntaxError: "),
+        ("import nowhere_to_be_found", "study_file.py, line 1: ModuleNotFoundError: "),
+        ("def study(folder, quick):\n    return {}['missing']", "study_file.py, line 2: KeyError: 'missing'. Correct"),
+        ("def study(folder, quick):\n    return 3", "study_file.py must return a ramify.Study. It returned int."),
+        ("x = 1", "study_file.py defines no function study(data, folder, quick)."),
+    ],
+)
+def test_faults_of_a_study_file_are_one_line_with_their_place(program, fault, tmp_path, capsys):
+    file = tmp_path / "study_file.py"
+    file.write_text(program, encoding="utf-8")
+    with pytest.raises(SystemExit) as stop:
+        main(["study", "status", str(file), "--folder", str(tmp_path / "results")])
+    assert stop.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert fault in line
+
+
+def test_a_file_that_is_no_program_is_told_so(tmp_path, capsys):
+    file = tmp_path / "songs.csv"
+    file.write_text("x,y\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["study", "status", str(file)])
+    assert "songs.csv is not a Python file. Pass the path of one that defines study()." in capsys.readouterr().err
+
+
+LOSSES = """
+from ramify import Study
+from ramify.chains import BinaryRelevance
+from ramify.datasets import make_multilabel
+from ramify.metrics import hamming
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+def study(folder, quick):
+    data = {f"set{seed}": make_multilabel(200, n_labels=3, random_state=seed) for seed in range(3)}
+    methods = {"model": BinaryRelevance(LogisticRegression()), "prior": BinaryRelevance(DummyClassifier())}
+    return Study(data, methods, {"HL": hamming}, 2, folder)
+"""
+
+
+def test_the_smallest_loss_is_the_best_everywhere(tmp_path):
+    file, folder, report = tmp_path / "losses.py", tmp_path / "results", tmp_path / "study.json"
+    file.write_text(LOSSES, encoding="utf-8")
+    given = [str(file), "--folder", str(folder)]
+    shown = CliRunner().invoke(ramify, ["study", "run", *given, "--jobs", "1", "--report", str(report)])
+    assert shown.exit_code == 0, shown.output
+    assert "12 of 12 cells are done" in shown.stdout
+    assert f"Wrote {report}" in shown.stdout
+    means = json.loads(CliRunner().invoke(ramify, ["study", "table", *given, "--measure", "HL", "--json"]).stdout)
+    assert all(row["model"] < row["prior"] for row in means.values())
+    ranks = json.loads(CliRunner().invoke(ramify, ["study", "compare", *given, "--measure", "HL", "--json"]).stdout)
+    assert ranks["ranks"] == {"model": 1.0, "prior": 2.0}
+    latex = CliRunner().invoke(ramify, ["study", "export", *given, "--measure", "HL", "--format", "latex"]).stdout
+    for line in latex.splitlines()[3:6]:
+        assert line.split(" & ")[1].startswith(r"\textbf{")
+    (comparison,) = json.loads(report.read_text(encoding="utf-8"))["comparisons"]
+    assert comparison["ranks"] == {"model": 1.0, "prior": 2.0}
+
+
+def test_nothing_is_exported_before_the_first_result(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(
+            ["study", "export", TOY, "--quick", "--data", ".", "--folder", str(tmp_path), "-o", str(tmp_path / "x.csv")]
+        )
+    assert "has no finished cell yet; run it first." in capsys.readouterr().err
+    assert not (tmp_path / "x.csv").exists()

@@ -112,3 +112,46 @@ def test_what_the_system_refuses_is_told_in_words(tmp_path, capfd):
     )
     code, _, errors = run(capfd, "predict", tmp_path, "x.csv")
     assert (code, errors) == (1, f"Error: {tmp_path}: this is a folder. Name a file.\n")
+
+
+def test_a_file_that_is_read_is_not_written_over(tmp_path, capfd):
+    data = tmp_path / "data.csv"
+    data.write_text("x,y\n1,a\n2,b\n3,a\n", encoding="utf-8")
+    before = data.read_bytes()
+    (tmp_path / "link.csv").symlink_to(data)
+    model = tmp_path / "model.ramify"
+    assert run(capfd, "fit", data, "-o", model, "--trees", 2)[0] == 0
+    learnt = model.read_bytes()
+    for arguments in (
+        ["fit", data, "-o", data],
+        ["rank", data, "-o", tmp_path / "link.csv"],
+        ["rank", data, "--per-label", data],
+        ["select", data, "--feature-hierarchy", data, "-o", data],
+        ["predict", model, data, "-o", model],
+    ):
+        code, _, errors = run(capfd, *arguments)
+        assert code == 2
+        assert errors.splitlines()[-1].endswith("would write over a file that is read. Name another.")
+    code, _, errors = run(capfd, "rank", data, "-o", tmp_path / "r.json", "--report", tmp_path / "r.json")
+    assert code == 2
+    assert errors.splitlines()[-1].endswith("would write over what -o writes. Name another.")
+    assert (data.read_bytes(), model.read_bytes()) == (before, learnt)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_predictions_go_into_a_pipe(tmp_path):
+    data, model, pipe = tmp_path / "data.csv", tmp_path / "model.ramify", tmp_path / "pipe"
+    data.write_text("x,y\n1,a\n2,b\n3,a\n", encoding="utf-8")
+    os.mkfifo(pipe)
+    subprocess.run([*PROGRAM, "fit", data, "-o", model, "--trees", "2", "-q"], check=True, timeout=120)
+    with subprocess.Popen([*PROGRAM, "predict", model, data, "-o", pipe, "-q"]) as predicting:
+        assert pipe.read_text(encoding="utf-8").startswith("id,prediction\n")
+        assert predicting.wait(timeout=120) == 0
+    assert pipe.is_fifo()
+
+
+def test_every_written_file_is_told(tmp_path, capfd):
+    data, model, report = tmp_path / "data.csv", tmp_path / "model.ramify", tmp_path / "r.md"
+    data.write_text("x,y\n1,a\n2,b\n3,a\n", encoding="utf-8")
+    assert run(capfd, "fit", data, "-o", model, "--trees", 2, "--report", report)[1].endswith(f"Wrote {report}\n")
+    assert run(capfd, "predict", model, data, "-o", tmp_path / "p.csv")[1].endswith(f"Wrote {tmp_path / 'p.csv'}\n")

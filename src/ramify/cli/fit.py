@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.cli.chain_methods import CHAIN_METHODS
-from ramify.cli.options import OutputFile, data_options, output_options, report_option, running_options
+from ramify.cli.options import OutputFile, data_options, keep_inputs, output_options, report_option, running_options
+from ramify.cli.terminal import wrote
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -59,6 +60,7 @@ def fit(
     from ramify.cli.model_data import model_features, model_target, remember_names, show_measures
     from ramify.models import save
 
+    keep_inputs({"-o": model_file, "--report": report}, *data, hierarchy)
     dataset = read_data(data, target, hierarchy)
     learnt = dataset
     if "test" in dataset.parts and len(dataset.parts) > 1:
@@ -98,6 +100,7 @@ def fit(
     show_measures(table, title, as_json=as_json)
     if not as_json:
         click.echo(f"Saved {model_file}: {trees} trees over {learnt.n_features} features and {learnt.n_samples} rows.")
+        wrote(report)
 
 
 def _fit_chains(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ class OutputFile(click.Path):
         """Return the path as it was given."""
         path = os.fsdecode(super().convert(value, param, ctx))
         folder = Path(path).parent
+        if Path(path).exists() and not Path(path).is_file():  # /dev/null, a pipe
+            return path
         if self.endings and Path(path).suffix.lower() not in self.endings:
             self.fail(f"'{path}' must end with {' or '.join(self.endings)}.", param, ctx)
         if not folder.is_dir():
@@ -30,6 +32,21 @@ class OutputFile(click.Path):
         if not os.access(folder, os.W_OK):
             self.fail(f"The folder '{folder}' may not be written to. Name another.", param, ctx)
         return path
+
+
+def keep_inputs(outputs: Mapping[str, str | None], *inputs: str | None) -> None:
+    """Refuse to write over a file that is read, or two results to one file."""
+    written: dict[Path, str] = {}
+    read = {Path(name).resolve() for name in inputs if name and Path(name).is_file()}
+    for option, name in outputs.items():
+        if name is None or (Path(name).exists() and not Path(name).is_file()):
+            continue
+        path = Path(name).resolve()
+        if path in read:
+            raise click.UsageError(f"{option} {name} would write over a file that is read. Name another.")
+        if path in written:
+            raise click.UsageError(f"{option} {name} would write over what {written[path]} writes. Name another.")
+        written[path] = option
 
 
 def data_options(command: Command) -> Command:

@@ -6,12 +6,14 @@ import csv
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, data_options, jobs_option, output_options
-from ramify.cli.terminal import json_text
+from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
+from ramify.cli.terminal import json_text, wrote
+from ramify.writing import whole_text
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -59,6 +61,7 @@ def predict(
     )
     from ramify.models import load
 
+    keep_inputs({"-o": output}, model_file, *data, hierarchy)
     model = load(model_file)
     if not hasattr(model, "predict"):
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which does not predict.")
@@ -81,12 +84,13 @@ def predict(
         if as_json or not quiet:
             _write(sys.stdout, rows, as_json=as_json)
     else:
-        with click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
+        with whole_text(Path(output)) as file:
             _write(file, rows)
     truth = matched_target(dataset, model) if hasattr(model, "prior_") else None
     if output is not None and (as_json or not quiet):
         measures = None if truth is None else model_measures(model, truth, scores)
         show_measures(measures, f"Measured on {dataset.n_samples} rows", as_json=as_json)
+        wrote(output, quiet=as_json)
 
 
 def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Iterator[list[Any]]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, data_options, output_options, report_option, running_options
-from ramify.cli.terminal import command_line, json_text
+from ramify.cli.options import OutputFile, data_options, keep_inputs, output_options, report_option, running_options
+from ramify.cli.terminal import command_line, json_text, wrote
 
 if TYPE_CHECKING:
     from ramify.cli.rank_methods import Ranked
@@ -122,6 +122,7 @@ def rank(
     from ramify.cli.rank_methods import ranked
     from ramify.cli.rank_output import print_ranked, ranked_content, write_rankings
 
+    keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, *data, hierarchy, feature_hierarchy)
     started = perf_counter()
     dataset = read_data(data, target, hierarchy, feature_hierarchy)
     _check_labels(labels, dataset)
@@ -151,9 +152,7 @@ def rank(
         click.echo(json_text(ranked_content(found, labels, top)))
     elif not quiet:
         print_ranked(found, labels, titles, n_top=top, n_branches=branches)
-        for path in (*written, per_label, report):
-            if path is not None:
-                click.echo(f"Wrote {path}")
+        wrote(*written, per_label, report)
 
 
 def _check_labels(labels: tuple[str, ...], data: Dataset) -> None:
@@ -175,11 +174,12 @@ def _write_per_label(found: Ranked, path: str) -> None:
     import numpy as np
 
     from ramify.ranking.files import neutralised
+    from ramify.writing import whole_text
 
     ranking = found.per_label_ranking
     cells = ranking.per_label.tocoo()
     order = np.lexsort((-cells.data, cells.coords[1]))
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
+    with whole_text(Path(path)) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["feature", "label", "score"])
         for at in order.tolist():

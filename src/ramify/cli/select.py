@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, output_options, report_option
-from ramify.cli.terminal import console, json_text, plain
+from ramify.cli.options import OutputFile, keep_inputs, output_options, report_option
+from ramify.cli.terminal import console, json_text, plain, wrote
 from ramify.cli.terminal import table as text_table
+from ramify.writing import whole_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,6 +94,7 @@ def select(
 
     if cv == 1:
         raise click.UsageError("--cv 1 leaves no rows to learn from; name at least 2 folds, or 0 for none.")
+    keep_inputs({"-o": output, "--report": report}, *data, feature_hierarchy, classes)
     chosen, ontology = _read(data, target, feature_hierarchy, classes, min_count)
     hierarchy = column_hierarchy(ontology, chosen.feature_names)
     options: dict[str, Any] = {"relevance": relevance, "close": close}
@@ -123,6 +125,7 @@ def select(
         click.echo(json_text({**summary, "selected": lines}))
     elif not quiet:
         _print(summary, lines, per_row)
+        wrote(output, report)
 
 
 def _say(wanted: bool, text: str) -> None:
@@ -304,7 +307,7 @@ def _write_report(
 
 
 def _write(path: Path, lines: list[dict[str, Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole_text(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(lines[0] if lines else ["feature"])
         writer.writerows([_defused(cell) for cell in line.values()] for line in lines)

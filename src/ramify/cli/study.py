@@ -7,13 +7,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, output_options, printing_options, processes_option, report_option
-from ramify.cli.terminal import json_text, plain, print_whole, progress
+from ramify.cli.options import (
+    OutputFile,
+    keep_inputs,
+    output_options,
+    printing_options,
+    processes_option,
+    report_option,
+)
+from ramify.cli.terminal import json_text, plain, print_whole, progress, wrote
 from ramify.cli.terminal import table as text_table
+from ramify.writing import whole_file, whole_text
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -87,9 +96,10 @@ def run(
     if as_json:
         click.echo(json_text({name: chosen.table(name).to_dict(orient="index") for name in chosen.measure_names()}))
     elif not quiet:
-        click.echo(_findings(module, chosen))
+        _show_findings(module, chosen, name)
     if report is not None:
         _write_report(chosen, Path(report))
+        wrote(report, quiet=quiet or as_json)
     if n_failed:
         raise SystemExit(3)
 
@@ -147,7 +157,7 @@ def table(
 @study.command()
 @_definition
 @click.option("--measure", required=True, help="Which measure.")
-@click.option("--loss", is_flag=True, help="Smaller values are better.")
+@click.option("--loss", is_flag=True, help="Smaller values are better; known of the measures of ramify.metrics.")
 @report_option
 @printing_options
 def compare(
@@ -163,7 +173,7 @@ def compare(
 ) -> None:
     """Average ranks, Friedman and Nemenyi, in a sentence a paper could print."""
     _, chosen = _load(name, data, folder, quick)
-    result = chosen.compare(measure, larger_is_better=not loss)
+    result = chosen.compare(measure, larger_is_better=False if loss else None)
     if report is not None:
         _write_report(chosen, Path(report))
     if as_json:
@@ -171,8 +181,9 @@ def compare(
         return
     if not quiet:
         rows = [(index, *row) for index, row in _rows(result.to_frame())]
-        print_whole(text_table(measure, ["method", "mean", "rank", "beats"], rows))
+        print_whole(text_table(measure, ["method", "mean", "rank", "methods beaten"], rows))
         click.echo(plain(result.sentence))
+    wrote(report, quiet=quiet)
 
 
 @study.command()
@@ -185,20 +196,30 @@ def export(
     name: str, data: Path | None, folder: Path | None, quick: bool, kind: str, measure: str | None, output: str | None
 ) -> None:
     """Write the results as CSV, Parquet or LaTeX."""
+    keep_inputs({"-o": output}, name)
     _, chosen = _load(name, data, folder, quick)
     if kind == "latex" and measure is None:
         raise click.UsageError("A LaTeX table shows one measure; name it with --measure.")
     values = chosen.results() if measure is None else chosen.table(measure)
+    if values.empty:
+        raise ValueError(f"The study in {chosen.folder} has no finished cell yet; run it first.")
     if kind == "parquet":
         if output is None:
             raise click.UsageError("Parquet is binary; name a file with -o.")
-        values.to_parquet(output)
+        with whole_file(Path(output)) as file:
+            values.to_parquet(file)
+        wrote(output)
         return
-    text = values.to_csv(index=measure is not None) if kind == "csv" else _latex(values)
+    if kind == "csv":
+        text = values.to_csv(index=measure is not None)
+    else:
+        text = _latex(values, best=min if chosen.is_loss(str(measure)) else max)
     if output is None:
         click.echo(text, nl=False)
     else:
-        Path(output).write_text(text, encoding="utf-8")
+        with whole_text(Path(output)) as lines:
+            lines.write(text)
+        wrote(output)
 
 
 @contextmanager
@@ -220,33 +241,66 @@ def _finished_cells_shown(wanted: bool) -> Iterator[None]:
 
 
 def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tuple[ModuleType, Study]:
-    from ramify.study import data_folder, load_study_file
+    from ramify.study import Study, data_folder, load_study_file
 
-    module = load_study_file(name)
+    with _faults_named(name):
+        module = load_study_file(name)
     title = Path(name).stem + ("-quick" if quick else "")
     given = {"folder": folder or Path("results") / title, "quick": quick}
     if "data" in signature(module.study).parameters:
         given["data"] = data_folder(data)
-    chosen: Study = module.study(**given)
+    with _faults_named(name):
+        chosen: Study = module.study(**given)
+    if not isinstance(chosen, Study):
+        raise TypeError(f"study() of {name} must return a ramify.Study. It returned {type(chosen).__name__}.")
     return module, chosen
 
 
-def _findings(module: ModuleType, chosen: Study) -> str:
+@contextmanager
+def _faults_named(file: str) -> Iterator[None]:
+    """Tell what a study file raises with its place; such a file is a program and may raise anything."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError):  # these say what to do
+        raise
+    except Exception as error:
+        lines = [
+            frame.lineno for frame in extract_tb(error.__traceback__) if Path(frame.filename).stem == Path(file).stem
+        ]
+        place = f", line {lines[-1]}" if lines else ""
+        fault = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{file}{place}: {fault}. Correct the study file; --debug shows the traceback.") from error
+
+
+def _show_findings(module: ModuleType, chosen: Study, name: str) -> None:
+    """What the study file makes of its results; else a table per measure."""
     findings = getattr(module, "findings", None)
-    return str(findings(chosen)) if callable(findings) else chosen.status().to_string()
+    if callable(findings):
+        with _faults_named(name):
+            found = str(findings(chosen))
+        click.echo(found)
+        return
+    counts = chosen.status().sum()
+    for measure in chosen.measure_names():
+        values = chosen.table(measure)
+        rows = [(index, *map(float, row)) for index, row in _rows(values)]
+        print_whole(text_table(measure, ["data set", *values.columns], rows))
+    click.echo(
+        f"{int(counts['done'])} of {int(counts.sum())} cells are done; their results are in {plain(chosen.folder)}."
+    )
 
 
 def _rows(frame: Any) -> list[tuple[str, list[Any]]]:
     return [(str(index), values.tolist()) for index, values in zip(frame.index, frame.to_numpy(), strict=True)]
 
 
-def _latex(table: Any) -> str:
+def _latex(table: Any, best: Callable[..., Any]) -> str:
     """A table for papers, the best value of each row in bold."""
     lines = [r"\begin{tabular}{l" + "r" * table.shape[1] + "}", r"\hline"]
     lines.append(" & ".join(["", *map(_escaped, table.columns)]) + r" \\ \hline")
     for index, values in _rows(table):
-        best = max((value for value in values if value == value), default=None)
-        cells = [rf"\textbf{{{value:.3f}}}" if value == best else f"{value:.3f}" for value in values]
+        bold = best((value for value in values if value == value), default=None)
+        cells = [rf"\textbf{{{value:.3f}}}" if value == bold else f"{value:.3f}" for value in values]
         lines.append(" & ".join([_escaped(index), *cells]) + r" \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
 

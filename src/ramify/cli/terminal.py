@@ -72,6 +72,15 @@ def progress(*, quiet: bool = False) -> Progress:
     return Progress(*columns, console=terminal, transient=True, disable=quiet or not terminal.is_terminal)
 
 
+def wrote(*paths: str | None, quiet: bool = False) -> None:
+    """Tell which files were written."""
+    import click
+
+    for path in paths:
+        if path is not None and not quiet:
+            click.echo(f"Wrote {plain(path)}")
+
+
 def json_text(content: Any) -> str:
     """JSON for programs; what is not finite becomes null."""
     import json

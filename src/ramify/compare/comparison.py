@@ -56,7 +56,7 @@ class Comparison:
     sentence: str
 
     def to_frame(self) -> pd.DataFrame:
-        """Per method: mean value, average rank, data sets won."""
+        """Per method: mean value, average rank, and how many others it beats on more data sets than they beat it."""
         best = self.wins.gt(self.wins.T).sum(axis=1)
         frame = pd.DataFrame({"mean": self.table.mean(), "rank": self.ranks, "beats": best})
         return frame.loc[self.ranks.index]

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 
 from ramify.hierarchy import Hierarchy
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.writing import whole_file
+from ramify.writing import whole_text
 
 _FORMAT = "ramify feature ranking 1"
 _CSV_COLUMNS = ["index", "feature", "rank", "score"]
@@ -33,11 +33,8 @@ def write_ranking(ranking: FeatureRanking, path: str | PathLike[str]) -> None:
     }
     target = Path(path)
     write = writers[_suffix(target)]
-    with whole_file(target) as raw:
-        text = io.TextIOWrapper(raw, encoding="utf-8", newline="")
-        write(ranking, text)
-        text.flush()
-        text.detach()
+    with whole_text(target) as file:
+        write(ranking, file)
 
 
 def read_ranking(path: str | PathLike[str], *, column: str | None = None) -> FeatureRanking:

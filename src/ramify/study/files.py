@@ -60,7 +60,7 @@ def load_study_file(name: str) -> ModuleType:
     A study file is Python and defines `study(data, folder, quick)`, which returns a `Study`, and may define
     `findings(study)`, which returns Markdown: what was found beside what the paper printed.
     """
-    path = Path(name) if name.endswith(".py") else Path("studies") / f"{name}.py"
+    path = Path(name) if name.endswith(".py") or Path(name).is_file() else Path("studies") / f"{name}.py"
     if not path.is_file():
         folder = Path("studies")
         here = sorted(file.stem for file in folder.glob("*.py")) if folder.is_dir() else []
@@ -68,7 +68,7 @@ def load_study_file(name: str) -> ModuleType:
         raise ValueError(f"There is no study file {path}; {known}. Pass the path of a file that defines study().")
     specification = importlib.util.spec_from_file_location(path.stem, path)
     if specification is None or specification.loader is None:
-        raise ValueError(f"{path} is not a Python file.")
+        raise ValueError(f"{path} is not a Python file. Pass the path of one that defines study().")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     if not callable(getattr(module, "study", None)):

@@ -47,6 +47,8 @@ class Study:
         Seed of the splits and of all cells.
     missing : list of str
         Names of data sets that the study would like and did not find, to be shown with its results.
+    losses : list of str
+        Names of measures that are better the smaller they are, beside those of `ramify.metrics` that are known to be.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Study:
         *,
         random_state: int = 0,
         missing: Sequence[str] = (),
+        losses: Sequence[str] = (),
     ) -> None:
         self.datasets = dict(datasets)
         self.methods = dict(methods)
@@ -81,6 +84,7 @@ class Study:
         self.folder = Path(folder)
         self.random_state = check_integer(self, "random_state", random_state, low=0)
         self.missing = list(missing)
+        self.losses = list(losses)
         self._store = Store(self.folder)
 
     def cells(self) -> list[Cell]:
@@ -172,9 +176,18 @@ class Study:
         table.index.name = table.columns.name = None
         return table
 
-    def compare(self, measure: str, *, larger_is_better: bool = True, **options: Any) -> Comparison:
-        """Compare the methods by one measure over the data sets that all of them finished."""
-        return compare(self.table(measure).dropna(), larger_is_better=larger_is_better, **options)
+    def is_loss(self, measure: str) -> bool:
+        """Whether a measure is better the smaller it is."""
+        known = {getattr(metrics, name) for name in _LOSSES}
+        return measure in _LOSSES or measure in self.losses or self.measures.get(measure) in known
+
+    def compare(self, measure: str, *, larger_is_better: bool | None = None, **options: Any) -> Comparison:
+        """Compare the methods by one measure over the data sets that all of them finished.
+
+        Smaller values win where the measure is a loss, unless `larger_is_better` says otherwise.
+        """
+        larger = not self.is_loss(measure) if larger_is_better is None else larger_is_better
+        return compare(self.table(measure).dropna(), larger_is_better=larger, **options)
 
     def _run_all(
         self,
@@ -237,6 +250,9 @@ def _log(outcome: Outcome) -> None:
 
 
 _COORDINATES = frozenset(COLUMNS) - {"measures"}
+_LOSSES = frozenset(
+    {"false_negative_rate", "false_positive_rate", "hamming", "rmse", "rrmse", "smin", "spearman_footrule"}
+)
 
 
 def _named_measures(measures: Mapping[str, Callable[..., float]] | Sequence[str]) -> dict[str, Callable[..., float]]:
