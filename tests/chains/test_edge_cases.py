@@ -4,6 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from ramify.chains import (
@@ -165,3 +169,63 @@ def test_forests_of_every_method_split_nominal_features_by_their_values(classifi
     np.testing.assert_array_equal(predicted, labels)
     named = ForestClassifier(5, max_depth=1, categorical_features=["kind"], random_state=0)
     np.testing.assert_array_equal(classifier(named, random_state=0).fit(frame, labels).predict(frame), labels)
+
+
+def nominal_frame():
+    # The label goes with one value in the middle of the scale: a single cut or a slope cannot tell it.
+    value = np.repeat(np.arange(5), 12)
+    frame = pd.DataFrame({"size": np.tile([0.0, 0.1], 30), "kind": pd.Categorical([f"v{number}" for number in value])})
+    return frame, np.column_stack([value == 2, value != 2]).astype(int)
+
+
+TOLD = []
+
+
+class TakesNominal(DecisionTreeClassifier):
+    """A foreign classifier with a parameter for nominal features, as histogram gradient boosting has."""
+
+    def __init__(self, categorical_features="from_dtype", random_state=None):
+        super().__init__(random_state=random_state)
+        self.categorical_features = categorical_features
+
+    def fit(self, X, y):
+        TOLD.append(self.categorical_features)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("classifier", [BinaryRelevance, ClassifierChain, EnsembleOfChains, LClassifierChains,
+                                        LabelPowerset, PairwiseLabels, RAkEL])  # fmt: skip
+def test_codes_of_nominal_features_are_never_quantities_for_a_foreign_learner(classifier):
+    frame, labels = nominal_frame()
+    with pytest.raises(ValueError, match=r"'kind' \(column 1\) is nominal, but LogisticRegression takes numbers"):
+        classifier(LogisticRegression()).fit(frame, labels)
+    TOLD.clear()
+    classifier(TakesNominal(), random_state=0).fit(frame, labels)
+    assert TOLD
+    assert all(told == [1] for told in TOLD)
+
+
+def test_a_pipeline_may_encode_nominal_features_by_itself():
+    frame, labels = nominal_frame()
+    encode = ColumnTransformer([("kind", OneHotEncoder(), [1])], remainder="passthrough")
+    model = BinaryRelevance(make_pipeline(encode, LogisticRegression(C=100.0))).fit(frame, labels)
+    np.testing.assert_array_equal(model.predict(frame), labels)
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_neighbours_compare_nominal_values_by_being_equal(sparse_rows):
+    values = np.array([0, 1, 2, 3] * 10)
+    labels = np.column_stack([values == 0, values == 3]).astype(int)
+    # By code, 0 lies nearest to 1; as values, 1 is as far from 0 as from 3 and only the number decides.
+    number = np.tile([0.0, 0.5, 0.3, 0.1], 10)
+    X = np.column_stack([number, values]).astype(float)
+    model = MLkNN(n_neighbors=9, categorical_features=[1]).fit(sparse.csr_array(X) if sparse_rows else X, labels)
+    encoded = np.column_stack([number, (values[:, None] == np.arange(4)) * np.sqrt(0.5)])
+    by_hand = MLkNN(n_neighbors=9).fit(encoded, labels)
+    np.testing.assert_allclose(model.predict_proba(X), by_hand.predict_proba(encoded))
+    frame = pd.DataFrame({"number": number, "kind": pd.Categorical([f"v{value}" for value in values])})
+    named = MLkNN(n_neighbors=9).fit(frame, labels)
+    np.testing.assert_allclose(named.predict_proba(frame), by_hand.predict_proba(encoded))
+    unseen = pd.DataFrame({"number": [0.0], "kind": ["new"]})
+    nearest = by_hand.predict_proba(np.array([[0.0, 0, 0, 0, 0]]))
+    np.testing.assert_allclose(named.predict_proba(unseen), nearest)

@@ -91,6 +91,22 @@ def test_neighbours_are_aggregated_as_by_hand(data, aggregate):
             assert pair_signs(ranking[None])[0] @ pair_signs(neighbours).sum(axis=0) == agreement.max()
 
 
+def test_neighbours_compare_nominal_values_by_being_equal():
+    values = np.array([0, 1, 2, 3] * 5)
+    number = np.tile([0.0, 0.5, 0.3, 0.1], 5)
+    ranks = np.array([[1, 2, 3], [3, 2, 1], [2, 1, 3], [1, 3, 2]], dtype=float)[values]
+    frame = pd.DataFrame({"number": number, "kind": pd.Categorical([f"v{value}" for value in values])})
+    model = NeighborsLabelRanker(5).fit(frame, ranks)
+    # v1 is as far from v0 as from v3: of those, the number decides; an unseen value lies equally far from all
+    query = pd.DataFrame({"number": [0.02, 0.12], "kind": ["new", "new"]})
+    np.testing.assert_array_equal(model.predict(query), [[1, 2, 3], [1, 3, 2]])
+    np.testing.assert_array_equal(model.predict(frame), ranks)
+    by_index = NeighborsLabelRanker(5, categorical_features=[1]).fit(np.column_stack([number, values]), ranks)
+    np.testing.assert_array_equal(by_index.predict([[0.02, 9.0], [0.12, 9.0]]), [[1, 2, 3], [1, 3, 2]])
+    with pytest.raises(ValueError, match=r"contains NaN in feature 'number' \(column 0\)"):
+        model.predict(pd.DataFrame({"number": [np.nan], "kind": ["v1"]}))
+
+
 def test_pairwise_comparison_ranks_by_summed_probabilities(data):
     model = PairwiseLabelRanker().fit(data.X, data.y)
     preferences = model.predict_preferences(data.X[:10])

@@ -10,15 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import KFold
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
-from ramify.chains.links import default_estimator, derived_seed, require, rows_of
+from ramify.chains.links import default_estimator, derived_seed, require, rows_of, told_of_nominal
 from ramify.chains.threshold import cardinality_threshold, density_thresholds
 from ramify.ensemble import ForestClassifier
 from ramify.ensemble.growing import MAX_CATEGORIES
-from ramify.features import Features, apply_features, learn_features
+from ramify.features import Features, apply_features, feature_names, learn_features
 from ramify.parameters import check_integer, check_option, check_real
 
 COMBINATIONS = ("votes", "mean")
@@ -54,6 +55,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         features = learn_features(self, X, self._categorical_features(), max_categories=self._max_categories())
+        self._refuse_nominal(features)
         target = read_label_sets(y, features.values.shape[0])
         seed = int(check_random_state(getattr(self, "random_state", 0)).randint(np.iinfo(np.int32).max))
         self._learn(features, target, target.matrix, seed)
@@ -149,11 +151,25 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         return self.estimator
 
     def _base_over(self, features: Features) -> Any:
-        """The base estimator for encoded features: a forest is told which of them are nominal."""
-        base = self._base_estimator()
-        if not isinstance(base, ForestClassifier):
-            return base
-        return clone(base).set_params(categorical_features=np.flatnonzero(features.n_categories).tolist())
+        """The base estimator for encoded features, told which of them are nominal."""
+        return told_of_nominal(self._base_estimator(), features)
+
+    def _refuse_nominal(self, features: Features) -> None:
+        """A base that takes numbers only would read the codes of a nominal feature as quantities."""
+        base = getattr(self, "estimator", None)
+        if base is None or hasattr(base, "categorical_features") or not features.n_categories.any():
+            return
+        inner = base
+        while getattr(inner, "estimator", None) is not None:
+            inner = inner.estimator
+        if isinstance(inner, Pipeline):
+            return  # it may encode them by itself
+        column = int(np.flatnonzero(features.n_categories)[0])
+        raise ValueError(
+            f"Feature {feature_names(self)[column]!r} (column {column}) is nominal, but {type(base).__name__} takes "
+            f"numbers only: {type(self).__name__} does not make quantities of its values. Encode it first, as "
+            "sklearn.preprocessing.OneHotEncoder does, or use Ramify's forest, which splits by the values themselves."
+        )
 
     def _needs_out_of_bag(self) -> bool:
         """Whether the threshold is to be learnt."""

@@ -136,8 +136,16 @@ class ForestLearner(Learner):
 
 def learner_over(estimator: Any, features: Features, labels: NDArray[np.uint8]) -> Learner:
     """The learner of a base classifier over a training table."""
-    kind = ForestLearner if isinstance(estimator, ForestClassifier) else Learner
-    return kind(estimator, features, labels)
+    if isinstance(estimator, ForestClassifier):
+        return ForestLearner(estimator, features, labels)
+    return Learner(told_of_nominal(estimator, features), features, labels)
+
+
+def told_of_nominal(estimator: Any, features: Features) -> Any:
+    """The base classifier, told which encoded features are nominal where it has a parameter for that."""
+    if not hasattr(estimator, "categorical_features"):
+        return estimator
+    return clone(estimator).set_params(categorical_features=np.flatnonzero(features.n_categories).tolist())
 
 
 def fit_link(estimator: Any, X: Any, target: NDArray[Any], seed: int) -> Any:

@@ -12,7 +12,8 @@ from sklearn.utils import Tags
 
 from ramify.chains.base import LabelSetClassifier
 from ramify.chains.links import require
-from ramify.features import Features, refuse_extremes, refuse_missing, stored_like
+from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.features import Features, distance_columns, refuse_missing, stored_like
 from ramify.parameters import check_integer, check_real
 
 
@@ -31,6 +32,9 @@ class MLkNN(LabelSetClassifier):
         Probability at which a label is predicted: a number, one number per label, or the threshold that brings the
         predicted label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
         "cardinality" chosen anew on the rows given to `predict` ("batch").
+    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
+        Which features are nominal: two values of one are equal or lie 1 apart. By default the columns of a frame with a
+        category or string dtype. Numbers are compared as they come: scale them first.
     n_jobs : int, optional
         Number of parallel jobs of the neighbour search.
 
@@ -65,18 +69,26 @@ class MLkNN(LabelSetClassifier):
         smoothing: float = 1.0,
         metric: str = "euclidean",
         threshold: float | str | ArrayLike = 0.5,
+        categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.smoothing = smoothing
         self.metric = metric
         self.threshold = threshold
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer(self, "n_neighbors", self.n_neighbors, low=1)
         check_real(self, "smoothing", self.smoothing, low=0, open_low=True)
+
+    def _categorical_features(self) -> Any:
+        return self.categorical_features
+
+    def _max_categories(self) -> int:
+        return MAX_CATEGORIES
 
     def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:  # noqa: ARG002
         n_samples = len(labels)
@@ -85,18 +97,16 @@ class MLkNN(LabelSetClassifier):
                 f"MLkNN needs more rows than neighbours: n_samples = {n_samples}, n_neighbors = {self.n_neighbors}. "
                 "Give more rows or choose a smaller 'n_neighbors'."
             )
-        self._refuse_unmeasurable(features.values)
-        self._rows = sparse.csr_array(features.values) if features.is_sparse else features.values
+        refuse_missing(self, features.values)
+        self._n_categories = features.n_categories
+        rows = distance_columns(self, features)
+        self._rows = sparse.csr_array(rows) if sparse.issparse(rows) else rows
         self._labels = labels
         counts = self._neighbours_with_label(None)
         s = self.smoothing
         self.label_prior_ = (s + labels.sum(axis=0)) / (2 * s + n_samples)
         self.with_label_ = self._count_distribution(counts, labels == 1)
         self.without_label_ = self._count_distribution(counts, labels == 0)
-
-    def _refuse_unmeasurable(self, values: Any) -> None:
-        refuse_missing(self, values)
-        refuse_extremes(self, values)
 
     def _neighbours_with_label(self, X: Any) -> NDArray[np.intp]:
         """How many neighbours of each row have each label; None: of the training rows, themselves left out."""
@@ -110,8 +120,8 @@ class MLkNN(LabelSetClassifier):
         return smoothed / smoothed.sum(axis=0)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        self._refuse_unmeasurable(X)
-        counts = self._neighbours_with_label(stored_like(self._rows, X))
+        rows = distance_columns(self, Features(X, self._n_categories))
+        counts = self._neighbours_with_label(stored_like(self._rows, rows))
         label = np.arange(self.n_outputs_)
         present = self.label_prior_ * self.with_label_[counts, label]
         absent = (1.0 - self.label_prior_) * self.without_label_[counts, label]
@@ -119,7 +129,11 @@ class MLkNN(LabelSetClassifier):
 
     def _check_loaded_links(self) -> None:
         n_rows, n_labels = self._rows.shape[0], self.n_outputs_
-        require(self._rows.shape == (n_rows, self.n_features_in_), "the training rows have other features")
+        n_values = [0 if values is None else len(values) for values in self.categories_]
+        known = isinstance(self._n_categories, np.ndarray) and self._n_categories.tolist() == n_values
+        require(known, "the nominal features are others")
+        n_columns = sum(n or 1 for n in n_values)
+        require(self._rows.shape == (n_rows, n_columns), "the training rows have other features")
         labels = self._labels
         known = isinstance(labels, np.ndarray) and labels.dtype == np.uint8 and labels.shape == (n_rows, n_labels)
         require(known and n_rows > self.n_neighbors, "the training labels do not fit the rows")

@@ -7,14 +7,24 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.label_ranking_aggregation import consensus
-from ramify.features import apply_features, finite_features, learn_features, refuse_extremes, stored_like
+from ramify.features import (
+    apply_features,
+    distance_columns,
+    finite_features,
+    learn_features,
+    refuse_extremes,
+    refuse_missing,
+    stored_like,
+)
 from ramify.metrics.rankings import kendall_tau
 from ramify.parameters import check_integer, check_option
 from ramify.targets.rankings import (
@@ -136,6 +146,9 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         How many neighbours (Euclidean distance) are asked; all training rows if there are fewer.
     aggregate : {"borda", "mallows"}
         Average ranking, or the centre of a Mallows model fitted to the neighbours.
+    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
+        Which features are nominal: two values of one are equal or lie 1 apart. By default the columns of a frame with a
+        category or string dtype.
     n_jobs : int, optional
         Threads of the neighbour search.
 
@@ -147,7 +160,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
     Notes
     -----
     Incomplete rankings are compared pair by pair: each label pair is averaged over the neighbours that compare it,
-    instead of the expectation-maximisation steps of [1]_. Distances are taken as they come: scale the features first.
+    instead of the expectation-maximisation steps of [1]_. Numbers are compared as they come: scale them first.
 
     References
     ----------
@@ -161,22 +174,31 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
     array([[3., 2., 1.]])
     """
 
-    def __init__(self, n_neighbors: int = 10, *, aggregate: str = "borda", n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        aggregate: str = "borda",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.aggregate = aggregate
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training rows, and their rankings as signs."""
         n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
         check_option(self, "aggregate", self.aggregate, AGGREGATES)
-        X = finite_features(self, X, dtype=np.float64, accept_sparse="csr")
-        refuse_extremes(self, X)
+        features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
+        refuse_missing(self, features.values)
+        X = distance_columns(self, features)
         ranks = self._check_rankings(X, y)
         self._signs = pair_signs(ranks)
         first, second = label_pairs(self.n_outputs_)
         self._compared = ~np.isnan(ranks[:, first] + ranks[:, second])
-        self._X = X
+        self._X = sparse.csr_array(X) if sparse.issparse(X) else X
         self._n_neighbors = min(n_neighbors, X.shape[0])
         return self
 
@@ -189,8 +211,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
 
     def _mean_signs(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = finite_features(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
-        refuse_extremes(self, X)
+        X = distance_columns(self, apply_features(self, X))
         search = NearestNeighbors(n_neighbors=self._n_neighbors, n_jobs=self.n_jobs).fit(self._X)
         neighbors = search.kneighbors(stored_like(self._X, X), return_distance=False)
         signs = np.zeros((X.shape[0], self._signs.shape[1]))
