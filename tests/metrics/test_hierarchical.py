@@ -48,6 +48,23 @@ def test_precision_recall_and_f_equal_kiritchenkos_sums(annotated):
     assert hierarchical_f(truth, predicted, hierarchy=DIAMOND) == pytest.approx(2 * hp * hr / (hp + hr))
 
 
+def test_fmax_and_smin_raise_scores_to_those_of_the_descendants_as_cafa_does(annotated):
+    truth, scores = annotated
+    names = list(DIAMOND.names)
+    raised = scores.copy()
+    for name in names:
+        below = [names.index(name), *(names.index(other) for other in DIAMOND.descendants(name))]
+        raised[:, names.index(name)] = scores[:, below].max(axis=1)
+    assert (raised != scores).any()
+    closed = DIAMOND.close(truth)
+    information = label_information(truth, hierarchy=DIAMOND)
+    before = scores.copy()
+    assert fmax(truth, scores, hierarchy=DIAMOND) == fmax(closed, raised)
+    assert smin(truth, scores, hierarchy=DIAMOND) == smin(closed, raised, information=information)
+    assert fmax(truth, sparse.csr_array(scores), hierarchy=DIAMOND) == fmax(closed, raised)
+    np.testing.assert_array_equal(scores, before)
+
+
 def test_fmax_equals_the_definition(annotated):
     truth, scores = annotated
     best = 0.0

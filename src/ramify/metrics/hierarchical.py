@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify.metrics.inputs import label_counts, label_pair, ratio, row_counts, zero_one_matrix
+from ramify.metrics.inputs import label_counts, label_pair, ratio, row_counts, score_matrix, zero_one_matrix
 from ramify.metrics.label_sets import f_score, precision, recall
 from ramify.metrics.score import Score
 
@@ -124,7 +124,8 @@ def fmax(
     y_score : array-like or sparse matrix of the same shape
         Scores in [0, 1].
     hierarchy : Hierarchy or None, default=None
-        Closes ``y_true`` under ancestors first.
+        Closes ``y_true`` under ancestors first, and raises the score of a label to those of its descendants, as CAFA
+        does.
     thresholds : array-like or None, default=None
         Thresholds to try; None takes CAFA's 0.01, 0.02, ..., 1. A label is predicted where its score reaches one.
     exclude_universal : bool, default=False
@@ -146,7 +147,8 @@ def fmax(
     >>> score, score.threshold
     (1.0, 0.31)
     """
-    pair = label_pair(y_true, y_score, scores=True, hierarchy=hierarchy, exclude_universal=exclude_universal)
+    scores = _raised(y_score, hierarchy)
+    pair = label_pair(y_true, scores, scores=True, hierarchy=hierarchy, exclude_universal=exclude_universal)
     ones = np.ones(pair.truth.shape[1])
     levels = _checked_thresholds(thresholds)
     n_predicted, n_hit = _weights_reached(pair, levels, ones)
@@ -182,7 +184,8 @@ def smin(
     y_score : array-like or sparse matrix of the same shape
         Scores in [0, 1].
     hierarchy : Hierarchy or None, default=None
-        Closes ``y_true`` under ancestors first, and tells the parents that ``information`` is computed from.
+        Closes ``y_true`` and raises scores as in :func:`fmax`, and tells the parents that ``information`` is computed
+        from.
     information : array-like of shape (n_labels,) or None, default=None
         Bits that each label adds to its parents; None computes them from ``y_true`` by :func:`label_information`.
         Compute them from the training rows to compare models on different test rows.
@@ -210,7 +213,7 @@ def smin(
     if information is None:
         information = label_information(y_true, hierarchy=hierarchy)
     bits = np.asarray(information, dtype=np.float64)
-    universal_kept = label_pair(y_true, y_score, scores=True, hierarchy=hierarchy)
+    universal_kept = label_pair(y_true, _raised(y_score, hierarchy), scores=True, hierarchy=hierarchy)
     if bits.shape != (universal_kept.truth.shape[1],) or not np.isfinite(bits).all() or (bits < 0).any():
         raise ValueError(
             "The 'information' parameter must hold one finite number >= 0 per label "
@@ -266,6 +269,22 @@ def label_information(y: Any, *, hierarchy: Hierarchy | None = None) -> NDArray[
     unseen = n_with == 0
     share = np.where(unseen, 1, n_with) / (n_with_parents + unseen)
     return -np.log2(share) + 0.0
+
+
+def _raised(y_score: Any, hierarchy: Hierarchy | None) -> Any:
+    """Scores in which no label has less than its descendants."""
+    if hierarchy is None:
+        return y_score
+    scores = score_matrix(y_score)
+    if scores.shape[1] != len(hierarchy):
+        return scores  # refused by what compares it with y_true
+    parents = sparse.csr_array(hierarchy.parent_matrix)
+    larger = sparse.csc_array.maximum if sparse.issparse(scores) else np.maximum
+    columns = [scores[:, [j]] for j in range(scores.shape[1])]
+    for child in hierarchy.topological_order[::-1].tolist():
+        for parent in parents.indices[parents.indptr[child] : parents.indptr[child + 1]].tolist():
+            columns[parent] = larger(columns[parent], columns[child])
+    return sparse.hstack(columns, format="csc") if sparse.issparse(scores) else np.hstack(columns)
 
 
 def _checked_thresholds(thresholds: Any) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ from ramify.metrics.hierarchical import (
     hierarchical_f,
     hierarchical_precision,
     hierarchical_recall,
-    label_information,
     smin,
 )
 from ramify.metrics.inputs import label_counts, zero_one_matrix
@@ -135,9 +134,8 @@ def _label_measures(truth: sparse.csc_array, scores: Any, predicted: Any, hierar
         measures["hierarchical precision"] = (hierarchical_precision(truth, predicted, hierarchy=hierarchy), "higher")
         measures["hierarchical recall"] = (hierarchical_recall(truth, predicted, hierarchy=hierarchy), "higher")
         measures["hierarchical F"] = (hierarchical_f(truth, predicted, hierarchy=hierarchy), "higher")
-        measures["Fmax"] = (fmax(truth, scores, exclude_universal=True), "higher")
-        information = label_information(truth, hierarchy=hierarchy)
-        measures["Smin"] = (smin(truth, scores, information=information), "lower")
+        measures["Fmax"] = (fmax(truth, scores, hierarchy=hierarchy, exclude_universal=True), "higher")
+        measures["Smin"] = (smin(truth, scores, hierarchy=hierarchy), "lower")
     return measures
 
 
