@@ -183,3 +183,11 @@ def test_bad_tables_are_refused(table, words):
 def test_an_unknown_control_is_refused(table):
     with pytest.raises(ValueError, match="control 'z' is not a method"):
         holm(table, control="z")
+
+
+def test_differences_that_rounding_hides_are_neither_ranks_nor_wins():
+    table = pd.DataFrame({"a": [0.90004, 0.8] * 3, "b": [0.90001, 0.8] * 3, "c": [0.5, 0.6] * 3})
+    result = compare(table, digits=3)
+    assert result.ranks["a"] == result.ranks["b"]
+    assert result.wins.loc["a", "b"] == result.wins.loc["b", "a"] == 0
+    assert compare(table).wins.loc["a", "b"] == 3

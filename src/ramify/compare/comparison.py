@@ -97,7 +97,7 @@ def compare(table: Any, *, larger_is_better: bool = True, alpha: float = 0.05, d
     """
     values = check_table(table)
     ranks = average_ranks(values, larger_is_better=larger_is_better, digits=digits).sort_values(kind="stable")
-    beaten = wins(values, larger_is_better=larger_is_better)
+    beaten = wins(values, larger_is_better=larger_is_better, digits=digits)
     n_datasets, n_methods = values.shape
     if n_datasets < FEWEST_DATASETS:
         sentence = (

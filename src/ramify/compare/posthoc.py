@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ramify.compare.tables import average_ranks, check_table
+from ramify.compare.tables import average_ranks, check_table, rounded_table
 from ramify.parameters import check_option, check_real
 
 Alternative = Literal["two-sided", "less", "greater"]
@@ -140,9 +140,7 @@ def wilcoxon_bh(
     Parameters are those of `holm`; "greater" means that the first method of a pair has the larger values. Equal values
     on a data set count as in Demsar (2006): zero differences are split evenly between both signs.
     """
-    values = check_table(table)
-    if digits is not None:
-        values = values.map(lambda value: float(f"{value:.{digits}g}"))
+    values = rounded_table(table, digits)
     rows = []
     for first, second in _pairs(list(values.columns), control):
         difference = (values[first] - values[second]).to_numpy()

@@ -31,6 +31,12 @@ def check_table(table: Any) -> pd.DataFrame:
     return values
 
 
+def rounded_table(table: Any, digits: int | None) -> pd.DataFrame:
+    """The checked table, rounded to so many significant digits."""
+    values = check_table(table)
+    return values if digits is None else values.map(lambda value: float(f"{value:.{digits}g}"))
+
+
 def rank_methods(table: Any, *, larger_is_better: bool = True, digits: int | None = None) -> pd.DataFrame:
     """Rank of each method on each data set: 1 is best, ties share their average rank.
 
@@ -50,9 +56,7 @@ def rank_methods(table: Any, *, larger_is_better: bool = True, digits: int | Non
     array([[1.5, 3. , 1.5],
            [3. , 1. , 2. ]])
     """
-    values = check_table(table)
-    if digits is not None:
-        values = values.map(lambda value: float(f"{value:.{digits}g}"))
+    values = rounded_table(table, digits)
     return values.rank(axis=1, ascending=not larger_is_better, method="average")
 
 
@@ -61,9 +65,9 @@ def average_ranks(table: Any, *, larger_is_better: bool = True, digits: int | No
     return rank_methods(table, larger_is_better=larger_is_better, digits=digits).mean(axis=0)
 
 
-def wins(table: Any, *, larger_is_better: bool = True) -> pd.DataFrame:
-    """Number of data sets on which the row's method is better than the column's."""
-    values = check_table(table) if larger_is_better else -check_table(table)
-    array = values.to_numpy()
+def wins(table: Any, *, larger_is_better: bool = True, digits: int | None = None) -> pd.DataFrame:
+    """Number of data sets on which the row's method is better than the column's; parameters as of `rank_methods`."""
+    values = rounded_table(table, digits)
+    array = values.to_numpy() if larger_is_better else -values.to_numpy()
     counts = (array[:, :, None] > array[:, None, :]).sum(axis=0)
     return pd.DataFrame(counts, index=values.columns, columns=values.columns)
