@@ -1,11 +1,13 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from ramify.cli.main import ramify
 from ramify.datasets import make_feature_hierarchy
+from ramify.selection import LazyNaiveBayes, cross_validated_selection
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +52,26 @@ def test_every_method_runs(files, method):
     found = json.loads(result.stdout)
     assert 0 <= found["cross_validation"]["auroc"] <= 1
     assert found["selected"]
+
+
+def test_measures_stand_beside_those_of_all_features_and_of_the_prior(files):
+    found = json.loads(call(files, "--cv", "4", "--json").stdout)
+    assert found["prior"]["auroc"] == 0.5
+    assert found["prior"]["gm"] == 0
+    assert found["cross_validation"]["auroc"] > found["prior"]["auroc"]
+    assert found["without_selection"].keys() == found["prior"].keys() == found["cross_validation"].keys() - {"share"}
+    shown = call(files, "--cv", "4").stdout
+    assert [cell in shown for cell in ("all features", "prior", "of the features selected per row")] == [True] * 3
+    assert found["without_selection"] == pytest.approx(all_features_by_hand(files))
+
+
+def all_features_by_hand(files):
+    with (files / "data.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    y = np.array([line.pop("kind") for line in lines])
+    X = np.array([[int(cell) for cell in line.values()] for line in lines])
+    measures = cross_validated_selection(LazyNaiveBayes(), X, y, n_splits=4).measures()
+    return {name: measures[name] for name in ("auprc", "auroc", "gm", "accuracy")}
 
 
 def test_rows_are_listed_with_their_features(files, tmp_path):

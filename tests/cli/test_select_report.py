@@ -34,3 +34,5 @@ def test_select_writes_a_report(files, method):
     assert "features are selected" in page
     assert "The features as a map" in page
     assert 'id="drivers"' not in page
+    assert "Without selection" in page
+    assert "The prior knows only how frequent" in page

@@ -18,6 +18,7 @@ from ramify.writing import whole_text
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
     from ramify.datasets import Dataset
     from ramify.hierarchy import Hierarchy
@@ -108,17 +109,19 @@ def select(
         return
     titles = term_titles(feature_hierarchy)
     lines = [_titled(line, titles) for line in _lines(selector, shown, per_row)]
-    result = None
+    results: dict[str, SelectionResult] = {}
     if cv and chosen.target == "classes":
-        model = selecting_classifier(method, hierarchy, classifier=classifier, **options)
         y = _class_names(chosen)
-        _say(verbose and not quiet, f"{cv} folds of {chosen.n_samples} rows, classified with the selected features")
-        result = cross_validated_selection(
-            model, chosen.X, y, names=chosen.feature_names, n_splits=cv, random_state=seed
-        )
+        for title, name in (("cross_validation", method), ("without_selection", "none")):
+            _say(verbose and not quiet, f"{cv} folds of {chosen.n_samples} rows, classified by selection {name}")
+            model = selecting_classifier(name, hierarchy, classifier=classifier, **options)
+            results[title] = cross_validated_selection(
+                model, chosen.X, y, names=chosen.feature_names, n_splits=cv, random_state=seed
+            )
+        results["prior"] = results["cross_validation"].by_prior()
     if output is not None:
         _write(Path(output), lines)
-    summary = _summary(chosen, ontology, selector, method, result, positive)
+    summary = _summary(chosen, ontology, selector, method, results, positive)
     if report is not None:
         _write_report(report, replace(train, feature_hierarchy=hierarchy), selector, summary, titles, seed)
     if as_json:
@@ -250,7 +253,7 @@ def _summary(
     ontology: Hierarchy,
     selector: Any,
     method: str,
-    result: SelectionResult | None,
+    results: dict[str, SelectionResult],
     positive: str | None,
 ) -> dict[str, Any]:
     known = set(ontology.names)
@@ -263,14 +266,25 @@ def _summary(
         "roots_left_out": list(getattr(selector, "dropped_features_", ())),
         "violations": [{"child": child, "parent": parent, "rows": n} for child, parent, n in violations],
     }
-    if result is not None:
+    for title, result in results.items():
         if positive is not None and positive not in result.classes:
             raise click.UsageError(
                 f"There is no class {positive!r}; the data has {', '.join(map(str, result.classes))}."
             )
         measures = result.measures(positive=positive)
-        summary["cross_validation"] = {name: measures[name] for name in (*MEASURES, "share")}
+        summary[title] = {name: measures[name] for name in MEASURES}
+        if title == "cross_validation":
+            summary[title]["share"] = measures["share"]
     return summary
+
+
+def _measures(summary: dict[str, Any]) -> pd.DataFrame:
+    """The measures of the cross-validation with those of the prior beside them, as a report takes them."""
+    import pandas as pd
+
+    found, prior = summary["cross_validation"], summary["prior"]
+    rows = {title: [found[name], prior[name], "higher", 0] for name, title in MEASURES.items()}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["model", "prior", "better", "left_out"])
 
 
 def _write_report(
@@ -290,13 +304,19 @@ def _write_report(
         ranking = FeatureRanking(names, _relevance(selector))
         chosen = [names[j] for j in selector.get_support(indices=True).tolist()]
     facts = {"Selection": summary["method"]}
+    measured: dict[str, Any] = {}
     if "cross_validation" in summary:
-        found = summary["cross_validation"]
-        facts["Cross-validation"] = ", ".join(f"{title} {found[name]:.3f}" for name, title in MEASURES.items())
-        facts["Selected per row"] = f"{100 * found['share']:.1f} % of the features"
+        for title, name in (("Cross-validation", "cross_validation"), ("Without selection", "without_selection")):
+            facts[title] = ", ".join(f"{word} {summary[name][measure]:.3f}" for measure, word in MEASURES.items())
+        facts["Selected per row"] = f"{100 * summary['cross_validation']['share']:.1f} % of the features"
+        measured = {
+            "measures": _measures(summary),
+            "measured_on": "Measured by cross-validation of the selected features",
+        }
     results = Results(
         data,
         {summary["method"]: ranking},
+        **measured,
         selected=chosen,
         titles=titles,
         facts=facts,
@@ -331,9 +351,13 @@ def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) 
         n_cells = sum(broken["rows"] for broken in summary["violations"])
         terminal.print(f"... {n_cells} such cells in all; --close adds the missing parents.")
     if "cross_validation" in summary:
-        found = summary["cross_validation"]
-        text = ", ".join(f"{title} {100 * found[name]:.1f} %" for name, title in MEASURES.items())
-        terminal.print(f"Cross-validation: {text}; {100 * found['share']:.1f} % of the features selected per row")
+        columns = {summary["method"]: "cross_validation", "all features": "without_selection", "prior": "prior"}
+        rows = [
+            [title, *(f"{100 * summary[column][name]:.1f} %" for column in columns.values())]
+            for name, title in MEASURES.items()
+        ]
+        terminal.print(text_table("Cross-validation", ["measure", *columns], rows))
+        terminal.print(f"{100 * summary['cross_validation']['share']:.1f} % of the features selected per row")
     n_shown = 20
     title = "Selected features of each row" if per_row else "Selected features"
     if lines:

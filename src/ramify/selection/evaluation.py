@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,11 @@ class SelectionResult:
         by_fold = [self._measures(self.folds == fold, positive) for fold in np.unique(self.folds)]
         means = {f"{name}_folds": float(np.nanmean([fold[name] for fold in by_fold])) for name in pooled}
         return {**pooled, **means, "share": self.share}
+
+    def by_prior(self) -> SelectionResult:
+        """The same rows predicted by how frequent each class is, without any feature."""
+        shares = np.mean(self.y[:, None] == self.classes, axis=0)
+        return replace(self, probabilities=np.tile(shares, (len(self.y), 1)))
 
     def _measures(self, rows: np.ndarray, positive: Any) -> dict[str, float]:
         truth, scores = self.y[rows], self.probabilities[rows]
