@@ -16,10 +16,13 @@ def check_integer(owner: object, name: str, value: Any, *, low: int | None = Non
     return int(value)
 
 
-def check_jobs(owner: object, n_jobs: Any) -> int:
+def check_jobs(owner: object, n_jobs: Any) -> int | None:
     """Return a number of workers as joblib counts them (-1 = all cores), or refuse it; 0 would do no work."""
-    if check_integer(owner, "n_jobs", n_jobs) == 0:
-        _refuse(owner, "n_jobs", "an int other than 0 (-1 for all cores)", n_jobs)
+    if n_jobs is None:
+        return None
+    is_integer = isinstance(n_jobs, Integral) and not isinstance(n_jobs, (bool, np.bool_))
+    if not is_integer or n_jobs == 0:
+        _refuse(owner, "n_jobs", "an int other than 0 (-1 for all cores) or None", n_jobs)
     return int(n_jobs)
 
 

@@ -73,7 +73,8 @@ BAD_PARAMETERS = [
     ("max_bins", 1, r"an int in \[2, 65535\]"),
     ("categorical_features", "all", "'from_dtype', None, a mask, indices or names"),
     ("oob_score", "yes", "a bool"),
-    ("n_jobs", "two", "an int"),
+    ("n_jobs", "two", "an int other than 0"),
+    ("n_jobs", 0, "an int other than 0"),
     ("verbose", -1, "an int >= 0"),
 ]
 

@@ -17,8 +17,10 @@ def test_other_values_are_refused_by_name():
     data = Dataset(np.array([[0.0], [1.0]]), feature_names=("colour",), categories=(("red", "blue"),))
     with pytest.raises(ValueError, match="Feature 'colour' takes the values red, blue"):
         presence(data)
-    with pytest.raises(ValueError, match="Column 0 of X holds 5.0"):
+    with pytest.raises(ValueError, match="Feature 'x0' holds 5.0"):
         presence(Dataset(np.array([[5.0], [1.0]])))
+    with pytest.raises(ValueError, match=r"Feature 'x0' holds NaN \(a missing value\); .* must be binary"):
+        presence(Dataset(np.array([[np.nan], [1.0]])))
 
 
 def test_column_hierarchy_follows_the_columns_and_leaves_strangers_alone():

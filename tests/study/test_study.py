@@ -350,7 +350,10 @@ def test_interrupting_gives_the_claims_back(tmp_path, undisturbed):
         (lambda: Study({}, {}, random_state=-1), "'random_state' parameter of Study must be an int >= 0"),
         (lambda: Study({}, {"a": lucky}, folder="nowhere").table("x"), "no finished cell yet"),
         (lambda: Study({}, {}).run(n_jobs=0), "'n_jobs' parameter of Study.run must be an int other than 0.*Got 0"),
-        (lambda: Study({}, {}).run(n_jobs="two"), "'n_jobs' parameter of Study.run must be an int. Got 'two'"),
+        (
+            lambda: Study({}, {}).run(n_jobs="two"),
+            "'n_jobs' parameter of Study.run must be an int other than 0.*Got 'two'",
+        ),
         (lambda: load_study_file("nonsense"), "no study file"),
         (lambda: data_folder("nowhere"), "no folder nowhere"),
     ],

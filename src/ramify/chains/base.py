@@ -20,7 +20,7 @@ from ramify.chains.threshold import cardinality_threshold, density_thresholds
 from ramify.ensemble import ForestClassifier
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import Features, apply_features, feature_names, learn_features
-from ramify.parameters import check_integer, check_option, check_real
+from ramify.parameters import check_integer, check_jobs, check_option, check_real
 
 COMBINATIONS = ("votes", "mean")
 _N_INNER_FOLDS = 5
@@ -189,6 +189,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_integer(self, "verbose", getattr(self, "verbose", 0), low=0)
+        check_jobs(self, self.n_jobs)
         base = getattr(self, "estimator", None)
         if base is not None and not (hasattr(base, "fit") and hasattr(base, "predict")):
             raise TypeError(

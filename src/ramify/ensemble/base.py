@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble.growing import Growth, feature_rows
 from ramify.features import Features, apply_features
-from ramify.parameters import check_flag, check_integer, check_option, check_real
+from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 
 _PREDICTED_CELLS = 1 << 23
 
@@ -134,8 +134,7 @@ class BaseForest(BaseEstimator):
         else:
             n_samples, n_features = features.n_rows, features.n_features
         check_integer(self, "verbose", self.verbose, low=0)
-        if self.n_jobs is not None:
-            check_integer(self, "n_jobs", self.n_jobs)
+        check_jobs(self, self.n_jobs)
         if self.max_bins is not None:
             check_integer(self, "max_bins", self.max_bins, low=2, high=65535)
         return Growth(

@@ -26,7 +26,7 @@ from ramify.features import (
     stored_like,
 )
 from ramify.metrics.rankings import kendall_tau
-from ramify.parameters import check_integer, check_option
+from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.targets.rankings import (
     break_ties,
     check_rankings,
@@ -191,6 +191,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         """Keep the training rows, and their rankings as signs."""
         n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
         check_option(self, "aggregate", self.aggregate, AGGREGATES)
+        check_jobs(self, self.n_jobs)
         features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
         refuse_missing(self, features.values)
         X = distance_columns(self, features)

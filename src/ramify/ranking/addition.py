@@ -16,7 +16,7 @@ from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingFores
 from ramify.ensemble.growing import progress_bar
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc, kendall_tau
-from ramify.parameters import check_integer, check_option
+from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.ranking.tables import column_names, is_numbers, n_rows, take_columns, take_rows
 from ramify.targets import encode_labels
 from ramify.targets.rankings import check_rankings
@@ -135,6 +135,7 @@ def addition_curve(
     ([1, 2, 4, 8], True)
     """
     check_integer("addition_curve", "n_random", n_random, low=0)
+    check_jobs("addition_curve", n_jobs)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     n_features = len(column_names(X))
     counts = _sizes(sizes, n_features)

@@ -19,7 +19,7 @@ from ramify.ensemble.base import checked_sample_weight
 from ramify.ensemble.growing import feature_rows, feature_table, label_arrays, progress_bar
 from ramify.ensemble.label_ranking import encode_rankings
 from ramify.features import Features, apply_features, feature_names
-from ramify.parameters import check_flag, check_integer, check_option
+from ramify.parameters import check_flag, check_integer, check_jobs, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.targets import encode_labels, encode_numbers
 from ramify.targets.rankings import check_rankings, pair_hierarchy
@@ -124,6 +124,7 @@ class ForestRanker(BaseEstimator):
         """
         scores = _checked_scores(self, "scores", self.scores)
         check_integer(self, "verbose", self.verbose, low=0)
+        check_jobs(self, self.n_jobs)
         forest = self._forest(y)
         if not forest.bootstrap:
             _refuse_without_bags(scores)

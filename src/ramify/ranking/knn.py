@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from ramify.features import Features, apply_features, learn_features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc, kendall_tau, r2
-from ramify.parameters import check_integer, check_option
+from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.neighbours import FeatureSpace
 from ramify.ranking.tables import column_names, is_numbers, n_rows
@@ -89,6 +89,7 @@ def knn_quality(
     True
     """
     check_option("knn_quality", "target", target, KINDS)
+    check_jobs("knn_quality", n_jobs)
     rankings = [ranking] if isinstance(ranking, FeatureRanking) else list(ranking)
     columns = _Columns()
     features = learn_features(columns, X, categorical_features)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.ensemble.growing import progress_bar
 from ramify.features import Features, feature_names, learn_features
 from ramify.hierarchy import Hierarchy
-from ramify.parameters import check_flag, check_integer, check_option, check_real
+from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.neighbours import FeatureSpace
 from ramify.ranking.relief_target import KINDS, ReliefTarget, check_nodes, encode_target
@@ -259,6 +259,7 @@ def _check_parameters(ranker: ReliefRanker) -> tuple[float, float] | None:
     check_option(ranker, "target", ranker.target, KINDS)
     check_flag(ranker, "per_label", ranker.per_label)
     check_integer(ranker, "verbose", ranker.verbose, low=0)
+    check_jobs(ranker, ranker.n_jobs)
     if not isinstance(ranker.value_hierarchies, (Mapping, type(None))):
         raise TypeError(
             "The 'value_hierarchies' parameter of ReliefRanker must be None or map names of columns to hierarchies. "

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from ramify.hierarchy import Hierarchy
@@ -21,6 +20,8 @@ from ramify.ranking.target_distance import (
     ranking_distance,
 )
 from ramify.targets import encode_labels
+from ramify.targets.labels import refuse_missing
+from ramify.targets.numbers import finite_numbers
 from ramify.targets.rankings import check_rankings, pair_signs, ranking_names
 
 KINDS = ("auto", "classes", "labels", "numbers", "rankings", "mixed")
@@ -92,7 +93,7 @@ def encode_target(ranker: Any, y: Any, n_samples: int) -> ReliefTarget:
         preferences = sparse.csr_array((pair_signs(ranks) + 1) / 2)
         names = tuple(ranking_names(y, ranks.shape[1]))
         return ReliefTarget(kind, n_samples, ranking_distance(ranks), Y=preferences, label_names=names)
-    values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=ranker)
+    values = finite_numbers(y)
     _check_length(len(values), n_samples)
     return ReliefTarget(kind, n_samples, number_distance(values))
 
@@ -107,8 +108,7 @@ def _kind_of(y: Any, hierarchy: Any) -> str:
         if array.dtype.kind in "OUS":
             return "mixed"
         return "labels" if np.isin(array, (0, 1)).all() else "numbers"
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError("Input y contains NaN or infinity. Missing targets are refused; leave those rows out.")
+    refuse_missing(array)
     return "numbers" if type_of_target(array, input_name="y").startswith("continuous") else "classes"
 
 
@@ -178,14 +178,12 @@ def _column_distance(ranker: Any, name: str, column: np.ndarray) -> Callable[[np
     if hierarchy is not None and not _is_nominal(column):
         raise ValueError(f"Column {name!r} has a hierarchy in 'value_hierarchies', but its values are numbers.")
     if _is_nominal(column):
-        if any(value is None or value != value for value in column.tolist()):
-            raise ValueError("Input y contains NaN. Missing targets are refused; leave those rows out.")
+        refuse_missing(column)
         if hierarchy is not None:
             nodes = check_nodes(name, column.tolist(), hierarchy)
             return node_distance(nodes, hierarchy, distance=ranker.distance, bound=ranker.bound)[0]
         return class_distance(np.unique(column.astype(str), return_inverse=True)[1])
-    values = check_array(column, ensure_2d=False, dtype=np.float64, input_name="y")
-    return number_distance(values)
+    return number_distance(finite_numbers(column))
 
 
 def _check_length(n_targets: int, n_samples: int) -> None:

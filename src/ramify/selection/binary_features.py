@@ -104,7 +104,7 @@ def presence(data: Dataset) -> sparse.csr_array:
     if flipped.any():
         ones = sparse.csr_array(np.tile(flipped.astype(np.float64), (data.n_samples, 1)))
         X = abs(ones - X)
-    return pattern(check_binary(X))
+    return pattern(check_binary(X, data.feature_names))
 
 
 def column_hierarchy(hierarchy: Hierarchy, names: Sequence[str]) -> Hierarchy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -282,9 +282,10 @@ class _TargetCounts:
             yield _Counts(present, n_present, totals, self.n_samples, self.exclusive)
 
 
-def check_binary(X: Any) -> Any:
+def check_binary(X: Any, names: Sequence[str] | None = None) -> Any:
     """`X` as an array or CSR of 0 and 1, or an error that names the first column that is not binary."""
-    X = check_array(X, accept_sparse=["csr", "csc"], dtype="numeric", ensure_min_features=0)
+    options: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "ensure_min_features": 0, "ensure_all_finite": False}
+    X = check_array(X, dtype="numeric", **options)
     values = X.data if sparse.issparse(X) else X
     wrong = (values != 0) & (values != 1)
     if not wrong.any():
@@ -296,10 +297,9 @@ def check_binary(X: Any) -> Any:
     else:
         row, column = (int(i) for i in np.argwhere(wrong)[0])
         value = X[row, column]
-    raise ValueError(
-        f"Column {column} of X holds {value!s}; features that form a hierarchy must be binary, "
-        "0 (absent) or 1 (present)."
-    )
+    place = f"Column {column} of X" if names is None else f"Feature {names[column]!r}"
+    held = "NaN (a missing value)" if np.isnan(value) else str(value)
+    raise ValueError(f"{place} holds {held}; features that form a hierarchy must be binary, 0 (absent) or 1 (present).")
 
 
 def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.csr_array, bool]:

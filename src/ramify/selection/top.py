@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ramify.parameters import check_integer, check_option, check_real
+from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.ranking import FeatureRanking, ReliefRanker, addition_curve
 
 
@@ -89,6 +89,7 @@ class SelectTop(SelectorMixin, BaseEstimator):
             check_option(self, "n_features", self.n_features, ("auto",))
         else:
             check_integer(self, "n_features", self.n_features, low=1)
+        check_jobs(self, self.n_jobs)
         if self.threshold is not None:
             check_real(self, "threshold", self.threshold)
         validate_data(self, X, skip_check_array=True)

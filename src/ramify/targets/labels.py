@@ -107,7 +107,7 @@ def _encode_classes(y: Any) -> LabelTarget:
         )
         warnings.warn(message, DataConversionWarning, stacklevel=3)
     values = column_or_1d(y)
-    _refuse_missing(values)
+    refuse_missing(values)
     check_classification_targets(values)
     classes, codes = np.unique(values, return_inverse=True)
     n_samples = len(values)
@@ -122,7 +122,7 @@ def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
     if hierarchy is not None and names is not None:
         y, names = _matched_by_name(y, names, hierarchy), list(hierarchy.names)
     array = check_array(
-        y if sparse.issparse(y) else _refuse_missing(np.asarray(y)),
+        y if sparse.issparse(y) else refuse_missing(np.asarray(y)),
         accept_sparse="csr",
         dtype=None,
         input_name="y",
@@ -160,7 +160,7 @@ def _matched_by_name(y: Any, names: list[str], hierarchy: Hierarchy) -> sparse.c
         raise ValueError(
             f"The label {unknown[0]!r} of y is not in the hierarchy; {len(unknown)} labels are unknown to it."
         )
-    given = sparse.csc_array(_refuse_missing(np.asarray(y)).astype(np.float64))
+    given = sparse.csc_array(refuse_missing(np.asarray(y)).astype(np.float64))
     position = np.array([hierarchy.index(name) for name in names], dtype=np.int64)
     coordinates = sparse.coo_array(given)
     row, column = coordinates.coords
@@ -174,7 +174,8 @@ def _holds_only_0_and_1(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-def _refuse_missing(values: np.ndarray) -> np.ndarray:
+def refuse_missing(values: np.ndarray) -> np.ndarray:
+    """Return the values, or refuse them with the first row that has none."""
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype == object:

@@ -50,7 +50,7 @@ def encode_numbers(
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     columns = getattr(y, "columns", None)
     # Row by row in memory: the order of summation, and so the last bit, must not depend on the layout of y.
-    array = check_array(y, dtype=np.float64, order="C", ensure_2d=False, input_name="y", allow_nd=False)
+    array = finite_numbers(y)
     is_single = array.ndim == 1
     if is_single:
         array = array.reshape(-1, 1)
@@ -69,3 +69,18 @@ def encode_numbers(
     Y = np.where(constant, 0.0, (array - mean) / safe)
     names = tuple(map(str, columns)) if columns is not None else tuple(f"y{j}" for j in range(array.shape[1]))
     return NumberTarget(Y, mean, safe, weights, names, is_single)
+
+
+def finite_numbers(y: Any) -> np.ndarray:
+    """A numeric target as an array of floats, or an error that names the first row that has none."""
+    array = check_array(
+        y, dtype=np.float64, order="C", ensure_2d=False, input_name="y", allow_nd=False, ensure_all_finite=False
+    )
+    for word, wrong in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
+        if wrong.any():
+            row = int(np.argwhere(wrong)[0][0])
+            raise ValueError(
+                f"Input y contains {word} (first in row {row}). Rows without a target are refused: nothing is guessed; "
+                "remove those rows or fill the numbers in."
+            )
+    return array
