@@ -205,6 +205,27 @@ def test_read_goes_by_the_name_of_the_file(write):
     assert read(write(gaf_line("g1", "GO:3"), "a.gaf")).target is None
 
 
+def test_read_looks_at_files_in_their_own_encoding_and_with_their_own_separator(write):
+    named = write("Größe,Art\n1.5,Bär\n".encode("latin-1"), "tiere.csv")
+    assert read(named, encoding="latin-1").label_names == ("Bär",)
+    assert read(write("a;L1;L2\n1;1;2\n", "r.csv"), separator=";").target == "rankings"
+
+
+def test_very_many_labels_are_read(write):
+    n_labels = 10_000
+    names = [f"l{j}" for j in range(n_labels)]
+    header = "@attribute size numeric\n" + "".join(f"@attribute {name} {{0,1}}\n" for name in names)
+    write(
+        f"<labels><label name='l7'>{''.join(f'<label name={n!r}/>' for n in names if n != 'l7')}</label></labels>",
+        "w.xml",
+    )
+    data = read(write(f"@relation wide\n{header}@data\n{{0 1.5,1 1,10000 1}}\n{{}}\n", "w.arff"))
+    assert (data.n_samples, data.n_features, data.n_labels) == (2, 1, n_labels)
+    assert data.hierarchy.decode(data.y) == [("l7", "l0", "l9999"), ()]
+    table = read_csv(write(f"size,{','.join(names)}\n1.5{',1' * n_labels}\n", "w.csv"), target=names)
+    assert table.y.sum() == n_labels
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -208,7 +208,8 @@ def _roles(
         targets = _default_target(header, ignored)
     else:
         targets = _positions(path, attributes, target, "target")
-    free = [j for j in range(len(attributes)) if j not in ignored and j not in targets]
+    taken = ignored.union(targets)
+    free = [j for j in range(len(attributes)) if j not in taken]
     if identifier == "auto" and not any(a.name == "auto" for a in attributes):
         name_column = _found_identifier(attributes, rows, free)
     elif identifier is None:

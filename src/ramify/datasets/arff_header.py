@@ -12,7 +12,8 @@ from ramify.datasets.files import FileError, PathLike, decoded, read_pieces, sho
 Kind = Literal["number", "nominal", "string", "date", "hierarchical", "ranking"]
 
 _KINDS: dict[str, Kind] = {"numeric": "number", "real": "number", "integer": "number", "string": "string"}
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+"""What letters mean after a backslash; any other character means itself."""
 _BLANKS = " \t\r\v\f"
 _BLANK_RUN = re.compile(r"[ \t\r\v\f]*")
 _WORD = re.compile(r"[^ \t\r\v\f]*")
@@ -134,7 +135,7 @@ class _Line:
             character = self.text[self.position]
             if character == "\\" and self.position + 1 < len(self.text):
                 self.position += 1
-                character = _ESCAPED.get(self.text[self.position], self.text[self.position])
+                character = ESCAPED.get(self.text[self.position], self.text[self.position])
             characters.append(character)
             self.position += 1
         if self.at_end():

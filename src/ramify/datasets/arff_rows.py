@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify import _core
-from ramify.datasets.arff_header import Attribute, Header
+from ramify.datasets.arff_header import ESCAPED, Attribute, Header
 from ramify.datasets.files import FileError, PathLike, column_of_cell, decoded, shown
 
 _BLOCK = 8 << 20
@@ -233,7 +233,7 @@ def _unescaped(text: str) -> str:
         character = text[position]
         if character == "\\" and position + 1 < len(text):
             position += 1
-            character = {"n": "\n", "t": "\t", "r": "\r"}.get(text[position], text[position])
+            character = ESCAPED.get(text[position], text[position])
         characters.append(character)
         position += 1
     return "".join(characters)

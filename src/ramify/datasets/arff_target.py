@@ -74,20 +74,15 @@ def read_target(
         return TargetColumns("hierarchy", Y, hierarchy.names, hierarchy)
     if kind == "ranking":
         return _ranking(rows, chosen[0], columns[0])
-    values = _values(rows, columns)
-    if kind == "number":
-        y = values[:, 0] if len(columns) == 1 else values
-        return TargetColumns("numbers", y, tuple(attribute.name for attribute in chosen))
-    if len(columns) == 1 and not as_labels:
-        return _classes(rows, chosen[0], columns[0], values[:, 0])
-    return TargetColumns(
-        "labels", label_matrix(rows, chosen, values, positive), tuple(attribute.name for attribute in chosen)
-    )
-
-
-def _values(rows: Rows, columns: list[int]) -> np.ndarray:
     values = rows.table[:, columns]
-    return values.toarray() if sparse.issparse(values) else values
+    names = tuple(attribute.name for attribute in chosen)
+    if kind == "nominal" and (len(columns) > 1 or as_labels):
+        return TargetColumns("labels", label_matrix(rows, chosen, values, positive), names)
+    if sparse.issparse(values):
+        values = values.toarray()
+    if kind == "number":
+        return TargetColumns("numbers", values[:, 0] if len(columns) == 1 else values, names)
+    return _classes(rows, chosen[0], columns[0], values[:, 0])
 
 
 def _classes(rows: Rows, attribute: Attribute, column: int, codes: np.ndarray) -> TargetColumns:
@@ -102,15 +97,17 @@ def _classes(rows: Rows, attribute: Attribute, column: int, codes: np.ndarray) -
     return TargetColumns("classes", codes.astype(np.int64), attribute.values)
 
 
-def label_matrix(rows: Rows, chosen: list[Attribute], values: np.ndarray, positive: str | None) -> Any:
+def label_matrix(rows: Rows, chosen: list[Attribute], values: Any, positive: str | None) -> Any:
     """Two-valued nominals as a 0/1 CSR matrix, or a dense one with NaN where labels are missing."""
-    present = np.empty_like(values)
-    for k, attribute in enumerate(chosen):
-        code = _positive_code(rows, attribute, positive)
-        present[:, k] = np.where(np.isnan(values[:, k]), np.nan, values[:, k] == code)
-    if np.isnan(present).any():
-        return present
-    return sparse.csr_array(present.astype(np.int8))
+    codes = np.array([_positive_code(rows, attribute, positive) for attribute in chosen])
+    if sparse.issparse(values):
+        if (codes == 1).all() and not np.isnan(values.data).any():  # absent cells are labels that a row has not
+            return sparse.csr_array(values).astype(np.int8)
+        values = values.toarray()
+    missing = np.isnan(values)
+    if missing.any():
+        return np.where(missing, np.nan, values == codes)
+    return sparse.csr_array((values == codes).astype(np.int8))
 
 
 def _positive_code(rows: Rows, attribute: Attribute, positive: str | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -128,16 +128,12 @@ def _lines(data: Dataset, columns: list[tuple[str, str]], relation: str, index_b
     for name, kind in columns:
         yield f"@attribute {_quoted(name)} {kind}\n"
     yield "\n@data\n"
+    is_sparse = sparse.issparse(data.X)
     first = 0 if data.ids is None else 1
-    targets = _target_cells(data)
-    n_target = len(columns) - first - data.n_features
-    for row, cells in enumerate(_feature_cells(data)):
-        if data.ids is not None:
-            cells = {0: _quoted(str(data.ids[row])), **{1 + j: cell for j, cell in cells.items()}}
-        is_sparse = sparse.issparse(data.X)
-        for position, cell in enumerate(targets[row], start=len(columns) - n_target):
-            if not (is_sparse and cell == "0" and data.target in {"labels", "numbers"}):
-                cells[position] = cell
+    for row, (features, target) in enumerate(zip(_feature_cells(data), _target_cells(data), strict=True)):
+        cells = {} if data.ids is None else {0: _quoted(str(data.ids[row]))}
+        cells |= {first + j: cell for j, cell in features.items()}
+        cells |= {first + data.n_features + j: cell for j, cell in target.items()}
         if is_sparse:
             line = "{" + ",".join(f"{j + index_base} {cell}" for j, cell in cells.items()) + "}"
         else:
@@ -147,25 +143,32 @@ def _lines(data: Dataset, columns: list[tuple[str, str]], relation: str, index_b
 
 
 def _feature_cells(data: Dataset) -> Iterator[dict[int, str]]:
-    """Per row the text of each cell by position; of a sparse matrix only the stored ones."""
+    """Per row the text of each cell by position; of a sparse matrix only those that are not zero."""
     texts = [None if values is None else [_quoted(value) for value in values] for values in data.categories]
 
     def text(j: int, value: float) -> str:
-        if np.isnan(value):
-            return "?"
         values = texts[j]
-        return number_text(value) if values is None else values[int(value)]
+        return _number_cell(j, value) if values is None or np.isnan(value) else values[int(value)]
 
-    if sparse.issparse(data.X):
-        X = sparse.csr_array(data.X)
-        X.sort_indices()
-        for row in range(X.shape[0]):
-            stored = slice(X.indptr[row], X.indptr[row + 1])
-            pairs = zip(X.indices[stored].tolist(), X.data[stored].tolist(), strict=True)
-            yield {j: text(j, value) for j, value in pairs if value != 0}
-    else:
-        for values in np.asarray(data.X, dtype=float):
-            yield {j: text(j, value) for j, value in enumerate(values.tolist())}
+    return _cells(data.X, text, zeros=not sparse.issparse(data.X))
+
+
+def _cells(matrix: Any, text: Callable[[int, float], str], *, zeros: bool) -> Iterator[dict[int, str]]:
+    """Per row the text of each cell by position, or only of those that are not zero."""
+    is_sparse = sparse.issparse(matrix)
+    by_row = sparse.csr_array(matrix).sorted_indices() if is_sparse else matrix
+    for row in range(matrix.shape[0]):
+        if not is_sparse or zeros:
+            values = by_row[[row]].toarray()[0] if is_sparse else np.asarray(by_row[row], dtype=float)
+            cells: Iterable[tuple[int, float]] = enumerate(np.atleast_1d(values).tolist())
+        else:
+            stored = slice(by_row.indptr[row], by_row.indptr[row + 1])
+            cells = zip(by_row.indices[stored].tolist(), by_row.data[stored].tolist(), strict=True)
+        yield {j: text(j, value) for j, value in cells if zeros or value != 0}
+
+
+def _number_cell(_: int, value: float) -> str:
+    return "?" if np.isnan(value) else number_text(value)
 
 
 def number_text(value: float) -> str:
@@ -174,24 +177,22 @@ def number_text(value: float) -> str:
     return text.removesuffix(".0")
 
 
-def _target_cells(data: Dataset) -> list[list[str]]:
-    """Per row the text of the target's cells."""
+def _target_cells(data: Dataset) -> Iterator[dict[int, str]]:
+    """Per row the text of the target's cells by position; labels and numbers of sparse rows where they are not zero."""
     if data.target is None:
-        return [[]] * data.n_samples
+        return ({} for _ in range(data.n_samples))
     if data.target == "hierarchy":
         hierarchy = _known(data.hierarchy)
-        return [["@".join(labels) or "''"] for labels in hierarchy.decode(hierarchy.most_specific(data.y))]
+        return ({0: "@".join(labels) or "''"} for labels in hierarchy.decode(hierarchy.most_specific(data.y)))
     if data.target == "classes":
         names = [_quoted(name) for name in data.label_names]
-        return [[names[int(code)]] for code in data.y]
-    y: Any = data.y.toarray() if sparse.issparse(data.y) else np.asarray(data.y, dtype=float)
+        return ({0: names[int(code)]} for code in data.y)
     if data.target == "rankings":
         for name in data.label_names:
             if not {">", "="}.isdisjoint(name):
                 raise ValueError(f"The label {name!r} holds > or =, which separate the labels of an order; rename it.")
-        return [[_quoted(order_of_ranks(ranks, data.label_names))] for ranks in y]
-    rows = y.reshape(data.n_samples, -1).tolist()
-    return [["?" if value != value else number_text(value) for value in row] for row in rows]
+        return ({0: _quoted(order_of_ranks(ranks, data.label_names))} for ranks in np.asarray(data.y, dtype=float))
+    return _cells(data.y, _number_cell, zeros=not sparse.issparse(data.X))
 
 
 def _label_xml(data: Dataset) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ramify.datasets.files import FileError, PathLike, file_paths, plain_name
 from ramify.datasets.gaf import read_gaf
 from ramify.datasets.mulan import label_file_of, read_mulan
 from ramify.datasets.ordered import with_features_ordered, with_labels_ordered
-from ramify.datasets.rankings import holds_rankings, read_rankings
+from ramify.datasets.rankings import are_rankings, read_rankings
 from ramify.datasets.tables import read_csv, read_parquet
 from ramify.hierarchy import Hierarchy
 
@@ -104,10 +105,11 @@ def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, 
 
 def _read_delimited(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
     if not options.keys() & {"target_prefix", "kind", "transposed"}:
-        if target is None and holds_rankings(paths[0]):
+        layout = {name: options[name] for name in ("separator", "encoding") if name in options}
+        records = list(islice(read_records(paths[0], **layout), 2))
+        if target is None and are_rankings(records):
             return read_rankings(paths, **options)
-        first = next(read_records(paths[0], encoding=options.get("encoding", "utf-8")), (1, [""]))[1]
-        if first[0].strip() == "is_a":
+        if records and records[0][1][0].strip() == "is_a":
             return read_csv(paths, target=target, transposed=True, kind="classes", **options)
     return read_csv(paths, target=target, **options)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -80,28 +81,27 @@ def describe_hierarchy(hierarchy: Hierarchy) -> dict[str, Any]:
 def _columns(X: Any) -> tuple[int, int, int]:
     """Missing cells, columns with at most one known value, and columns that repeat an earlier one."""
     n_missing = n_constant = 0
-    seen: set[bytes] = set()
+    digests: set[bytes] = set()
     n_rows, n_columns = X.shape
     if sparse.issparse(X):
-        X = sparse.csc_array(X)
-        X.sort_indices()
+        X = sparse.csc_array(X).sorted_indices()
     for j in range(n_columns):
         if sparse.issparse(X):
             stored = slice(X.indptr[j], X.indptr[j + 1])
-            values, key = X.data[stored], X.indices[stored].tobytes() + b"|" + X.data[stored].tobytes()
+            values, content = X.data[stored], X.indices[stored].tobytes() + b"|" + X.data[stored].tobytes()
             known = values[~np.isnan(values)]
             missing = len(values) - len(known)
             if len(values) < n_rows:
                 known = np.append(known, 0.0)
         else:
             values = np.ascontiguousarray(X[:, j], dtype=float)
-            key = values.tobytes()
+            content = values.tobytes()
             known = values[~np.isnan(values)]
             missing = n_rows - len(known)
         n_missing += missing
         n_constant += len(known) == 0 or bool((known == known[0]).all())
-        seen.add(key)
-    return n_missing, int(n_constant), n_columns - len(seen)
+        digests.add(hashlib.sha256(content).digest())
+    return n_missing, int(n_constant), n_columns - len(digests)
 
 
 def _target(data: Dataset) -> dict[str, Any]:

@@ -69,6 +69,7 @@ def read_edges(
     """
     check_option("read_edges", "layout", layout, _LAYOUTS)
     check_option("read_edges", "repeated", repeated, ("merge", "last"))
+    check_option("read_edges", "on_cycle", on_cycle, ("raise", "drop"))
     path = file_paths(file)[0]
     if separator is None:
         first_line = read_text(path, encoding)[:4096].partition("\n")[0]

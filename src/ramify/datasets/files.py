@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 PathLike = str | os.PathLike[str]
-Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
 
 _PIECE = 1 << 20
 _SAFE_SIZE = 64 << 20

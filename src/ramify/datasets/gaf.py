@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.files import FileError, PathLike, decoded, file_paths, read_pieces, sha256_of, shown, without_bom
-from ramify.datasets.ontology import Ontology, read_obo, read_ontology
+from ramify.datasets.files import FileError, PathLike, file_paths, read_text, sha256_of, shown
+from ramify.datasets.ontology import Ontology, read_ontology, term_hierarchy
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 
@@ -85,8 +85,8 @@ def read_gaf(
         known = read_ontology(ontology)
         sources.append(known.path)
         terms_of = _resolved(path, terms_of, known, unknown)
-        hierarchy = read_obo(
-            known.path, relations=relations, namespace=None if aspect is None else _ASPECTS[aspect], dangling="drop"
+        hierarchy = term_hierarchy(
+            known, relations=relations, namespace=None if aspect is None else _ASPECTS[aspect], dangling="drop"
         )
     X, names, hierarchy = _matrix(path, terms_of, hierarchy)
     return Dataset(
@@ -101,8 +101,7 @@ def read_gaf(
 
 
 def _annotations(path: PathLike) -> Iterator[tuple[int, list[str]]]:
-    content = without_bom(path, b"".join(read_pieces(path)))
-    for number, line in enumerate(decoded(path, content, "utf-8").split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         line = line.rstrip("\r")
         if line.startswith("!gaf-version:"):
             version = line.partition(":")[2].strip()

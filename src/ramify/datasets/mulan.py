@@ -216,6 +216,7 @@ def _with_hierarchy(data: Dataset, tree: LabelTree) -> Dataset:
             f"{data.source}: the label {data.label_names[label]!r} of row {row} is missing, and labels of a hierarchy "
             "must be known. Remove the row or fill in its labels."
         )
-    order = [data.label_names.index(name) for name in hierarchy.names]
+    column_of = {name: column for column, name in enumerate(data.label_names)}
+    order = [column_of[name] for name in hierarchy.names]
     Y = hierarchy.close(sparse.csr_array(sparse.csc_array(data.y)[:, order]))
     return replace(data, y=Y, target="hierarchy", label_names=hierarchy.names, hierarchy=hierarchy)

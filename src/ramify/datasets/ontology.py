@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -45,13 +46,9 @@ class Ontology:
             term = self.terms.get(term.replaced_by[0]) if len(term.replaced_by) == 1 else None
         return None if term is None or term.is_obsolete else term.id
 
-    @property
+    @cached_property
     def _by_alternative(self) -> dict[str, Term]:
-        cached: dict[str, Term] | None = self.__dict__.get("by_alternative")
-        if cached is None:
-            cached = {name: term for term in self.terms.values() for name in term.alternative_ids}
-            object.__setattr__(self, "by_alternative", cached)
-        return cached
+        return {name: term for term in self.terms.values() for name in term.alternative_ids}
 
 
 def read_obo(
@@ -106,7 +103,28 @@ def read_obo(
     check_option("read_obo", "obsolete", obsolete, ("drop", "keep"))
     check_option("read_obo", "dangling", dangling, ("raise", "drop"))
     check_option("read_obo", "on_cycle", on_cycle, ("raise", "drop"))
-    ontology = read_ontology(file)
+    return term_hierarchy(
+        read_ontology(file),
+        relations=relations,
+        namespace=namespace,
+        names=names,
+        obsolete=obsolete,
+        dangling=dangling,
+        on_cycle=on_cycle,
+    )
+
+
+def term_hierarchy(
+    ontology: Ontology,
+    *,
+    relations: Collection[str],
+    namespace: str | None = None,
+    names: Iterable[str] | None = None,
+    obsolete: Literal["drop", "keep"] = "drop",
+    dangling: Literal["raise", "drop"] = "raise",
+    on_cycle: Literal["raise", "drop"] = "raise",
+) -> Hierarchy:
+    """The hierarchy of an ontology that was read; parameters are those of `read_obo`."""
     kept = {
         term.id: term
         for term in ontology.terms.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
@@ -45,10 +46,10 @@ def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Datas
             f"{len(unknown)} labels of the data are not in the hierarchy, the first is {unknown[0]!r}. "
             "Use the hierarchy's own names, or its edition of the data's date."
         )
-    wanted = {above for name in data.label_names for above in (name, *order.ancestors(name))}
-    kept = order.subset([name for name in order.names if name in wanted])
+    kept = order.subset(order.decode(order.encode([data.label_names]))[0])
     cells = sparse.coo_array(data.y)
-    columns = [kept.index(data.label_names[j]) for j in cells.coords[1].tolist()]
+    column_of = np.array([kept.index(name) for name in data.label_names], dtype=np.int64)
+    columns = column_of[cells.coords[1]]
     y = sparse.csr_array((cells.data, (cells.coords[0], columns)), shape=(data.n_samples, len(kept)))
     return replace(data, y=kept.close(y), target="hierarchy", label_names=kept.names, hierarchy=kept)
 

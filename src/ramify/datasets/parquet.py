@@ -70,11 +70,12 @@ def _arrow_cells(path: Path, name: str, column: Any) -> Any:
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
         numbers = column.to_pandas(integer_object_nulls=False).to_numpy(dtype=float, na_value=np.nan)
         if pa.types.is_integer(kind):
-            exact = column.to_pylist()
-            for row in np.flatnonzero(np.abs(numbers) >= 2.0**53).tolist():
+            large = np.flatnonzero(np.abs(numbers) >= 2.0**53)
+            if len(large):
+                exact = column[int(large[0])].as_py()
                 raise FileError(
                     path,
-                    f"in row {row + 1} {exact[row]} in column {shown(name)} is too large to be kept exactly",
+                    f"in row {large[0] + 1} {exact} in column {shown(name)} is too large to be kept exactly",
                     advice="Store it as text.",
                 )
         infinite = np.flatnonzero(np.isinf(numbers))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +108,8 @@ def read_rankings(
     else:
         y, labels = _from_orders(table, label_names)
     n_features = len(names) - max(n_rank_columns, 1)
-    features = [column_values(table, j, nominal=names[j] in set(categorical)) for j in range(n_features)]
+    nominal = set(categorical)
+    features = [column_values(table, j, nominal=names[j] in nominal) for j in range(n_features)]
     return Dataset(
         X=np.column_stack([values for values, _ in features]) if features else np.empty((table.n_rows, 0)),
         y=y,
@@ -123,9 +123,8 @@ def read_rankings(
     )
 
 
-def holds_rankings(path: PathLike, separator: str | None = None, encoding: str = "utf-8") -> bool:
-    """Whether a delimited file looks like rankings: columns L1, L2, ... at the end, a first line N,p,m, or orders."""
-    records = list(islice(read_records(path, separator=separator, encoding=encoding), 2))
+def are_rankings(records: Records) -> bool:
+    """Whether the first two rows of a file look like rankings: columns L1, L2, ... at the end, N,p,m, or orders."""
     if not records:
         return False
     first = [cell.strip() for cell in records[0][1]]
@@ -246,15 +245,13 @@ def _from_rank_columns(
 def _check_best(table: Table, ranks: np.ndarray) -> None:
     """A row that ranks every label must rank one best; ties written as averages start above 1 only if the best tie."""
     complete = ~np.isnan(ranks).any(axis=1)
-    total = ranks.shape[1] * (ranks.shape[1] + 1) / 2
     best = np.min(ranks, axis=1, initial=np.inf, where=~np.isnan(ranks))
     n_best = (ranks == best[:, None]).sum(axis=1)
     wrong = np.flatnonzero(complete & (best != 1) & (best != (n_best + 1) / 2) & (best != n_best))
-    too_large = np.flatnonzero(complete & (n_best == 1) & (np.sum(np.nan_to_num(ranks), axis=1) > total * 2))
-    for row in (*wrong.tolist(), *too_large.tolist()):
-        values = ", ".join(f"{value:g}" for value in ranks[row])
+    if len(wrong):
+        values = ", ".join(f"{value:g}" for value in ranks[wrong[0]])
         raise table.error(
-            row,
+            int(wrong[0]),
             len(table.names) - ranks.shape[1],
             f"the ranks {values} have no best label",
             "The best label has rank 1.",

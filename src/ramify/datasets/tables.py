@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
@@ -203,12 +204,14 @@ def table_dataset(
     storage: str,
 ) -> Dataset:
     """A table as a data set, once it is said which column is what."""
-    ignored = {_position(table, name, "ignore") for name in ([ignore] if isinstance(ignore, str) else ignore)}
+    ignored = _positions(table, [ignore] if isinstance(ignore, str) else ignore, "ignore")
     named = [(name, what) for name, what in ((identifier, "identifier"), (weight, "weight")) if name is not None]
-    taken = {what: _position(table, name, what) for name, what in named}
-    nominal = {_position(table, name, "categorical") for name in categorical}
-    targets = _target_positions(table, choice, ignored | set(taken.values()))
-    features = [j for j in range(len(table.names)) if j not in ignored and j not in taken.values() and j not in targets]
+    taken = {what: _positions(table, [name], what)[0] for name, what in named}
+    nominal = set(_positions(table, categorical, "categorical"))
+    excluded = {*ignored, *taken.values()}
+    targets = _target_positions(table, choice, excluded)
+    no_features = excluded.union(targets)
+    features = [j for j in range(len(table.names)) if j not in no_features]
     columns = [column_values(table, j, nominal=j in nominal) for j in features]
     found = read_table_target(table, choice, targets)
     X = np.column_stack([values for values, _ in columns]) if columns else np.empty((table.n_rows, 0))
@@ -229,13 +232,16 @@ def table_dataset(
     )
 
 
-def _position(table: Table, name: str, parameter: str) -> int:
-    positions = [k for k, other in enumerate(table.names) if other == name]
-    if len(positions) != 1:
-        listed = ", ".join(repr(other) for other in table.names[:8])
-        what = "is no column" if not positions else f"names {len(positions)} columns"
-        raise ValueError(f"{parameter}={name!r} {what} of {table.paths[0]}, which has {listed}.")
-    return positions[0]
+def _positions(table: Table, names: Collection[str], parameter: str) -> list[int]:
+    """Columns given by names, each of which must be that of one column."""
+    position = {name: k for k, name in enumerate(table.names)}
+    n_columns = Counter(table.names)
+    for name in names:
+        if n_columns[name] != 1:
+            listed = ", ".join(repr(other) for other in table.names[:8])
+            what = f"names {n_columns[name]} columns" if name in n_columns else "is no column"
+            raise ValueError(f"{parameter}={name!r} {what} of {table.paths[0]}, which has {listed}.")
+    return [position[name] for name in names]
 
 
 def _target_positions(table: Table, choice: TargetChoice, excluded: set[int]) -> list[int]:
@@ -248,8 +254,7 @@ def _target_positions(table: Table, choice: TargetChoice, excluded: set[int]) ->
         return found
     if choice.columns is None:
         return [j for j in range(len(table.names)) if j not in excluded][-1:]
-    names = [choice.columns] if isinstance(choice.columns, str) else choice.columns
-    return [_position(table, name, "target") for name in names]
+    return _positions(table, [choice.columns] if isinstance(choice.columns, str) else choice.columns, "target")
 
 
 def _weights(table: Table, position: int) -> np.ndarray:
