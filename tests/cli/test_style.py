@@ -106,10 +106,8 @@ def test_seeds_and_threads_are_checked(tmp_path, capfd):
 
 def test_what_the_system_refuses_is_told_in_words(tmp_path, capfd):
     code, _, errors = run(capfd, "predict", tmp_path / "none.ramify", "x.csv")
-    assert (code, errors) == (
-        1,
-        f"Error: {tmp_path / 'none.ramify'}: there is no such model file. Write one with ramify.save.\n",
-    )
+    advice = "Write one with ramify.save or 'ramify fit'."
+    assert (code, errors) == (1, f"Error: {tmp_path / 'none.ramify'}: there is no such model file. {advice}\n")
     code, _, errors = run(capfd, "predict", tmp_path, "x.csv")
     assert (code, errors) == (1, f"Error: {tmp_path}: this is a folder. Name a file.\n")
 
@@ -155,3 +153,50 @@ def test_every_written_file_is_told(tmp_path, capfd):
     data.write_text("x,y\n1,a\n2,b\n3,a\n", encoding="utf-8")
     assert run(capfd, "fit", data, "-o", model, "--trees", 2, "--report", report)[1].endswith(f"Wrote {report}\n")
     assert run(capfd, "predict", model, data, "-o", tmp_path / "p.csv")[1].endswith(f"Wrote {tmp_path / 'p.csv'}\n")
+
+
+def test_a_mistyped_command_is_corrected(capfd):
+    code, _, errors = run(capfd, "ranck", "x.csv")
+    assert (code, errors.splitlines()[-1]) == (2, "Error: There is no command 'ranck'. Did you mean 'rank'?")
+    assert run(capfd, "zzz")[2].endswith("There are demo, info, fit, predict, rank, select, study.\n")
+
+
+def test_what_is_no_whole_number_is_told_so(capfd):
+    assert run(capfd, "rank", "x.csv", "--trees", "1e3")[2].endswith("'1e3' is not a valid integer.\n")
+    assert run(capfd, "select", "x.csv", "--min-count", -3)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "advice"),
+    [
+        ("mood_happpy", "target='mood_happpy' is no column of {}. Did you mean 'mood_happy'?"),
+        ("MOOD_HAPPY", "target='MOOD_HAPPY' is no column of {}. Did you mean 'mood_happy'?"),
+        ("colour", "target='colour' is no column of {}. It has 'beat', 'mood_happy', 'mood_sad'."),
+        ("mod_*", "No column of {} starts with 'mod_'. It has 'beat', 'mood_happy', 'mood_sad'."),
+    ],
+)
+def test_a_mistyped_target_is_corrected(target, advice, tmp_path, capfd):
+    data = tmp_path / "songs.csv"
+    data.write_text("beat,mood_happy,mood_sad\n1,0,1\n2,1,0\n", encoding="utf-8")
+    assert run(capfd, "rank", data, "--target", target) == (1, "", f"Error: {advice.format(data)}\n")
+
+
+def test_data_without_rows_or_features_are_refused_in_words(tmp_path, capfd):
+    model, rows = tmp_path / "model.ramify", tmp_path / "rows.csv"
+    rows.write_text("x,y\n1,a\n2,b\n3,a\n", encoding="utf-8")
+    assert run(capfd, "fit", rows, "-o", model, "--trees", 2)[0] == 0
+    header, column = tmp_path / "header.csv", tmp_path / "column.csv"
+    header.write_text("x,y\n", encoding="utf-8")
+    column.write_text("y\na\nb\n", encoding="utf-8")
+    for arguments in (["fit", header, "-o", model], ["rank", header], ["predict", model, header]):
+        assert (
+            run(capfd, *arguments)[2]
+            == f"Error: {header} has no rows. Name a file with rows below the columns' names.\n"
+        )
+    assert "has no features, only a target." in run(capfd, "rank", column)[2]
+
+
+def test_model_and_data_in_the_wrong_order_are_told_so(tmp_path, capfd):
+    code, _, errors = run(capfd, "predict", "songs.csv", "songs.ramify")
+    assert code == 2
+    assert "The model comes first, then the data" in errors

@@ -70,7 +70,7 @@ def test_several_files_are_one_set(write):
     ("options", "words"),
     [
         ({"target": "genre"}, "target='genre' is no column"),
-        ({"target_prefix": "Q"}, "target_prefix='Q'"),
+        ({"target_prefix": "Q"}, "starts with 'Q'"),
         ({"target": "id", "target_prefix": "d"}, "either target or target_prefix"),
         ({"kind": "label"}, "The 'kind' parameter of read_csv must be one of"),
         ({"target": ["genres", "paths"]}, "is not a number"),

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.cli.chain_methods import CHAIN_METHODS
-from ramify.cli.options import OutputFile, data_options, keep_inputs, output_options, report_option, running_options
+from ramify.cli.options import (
+    OutputFile,
+    WholeNumber,
+    data_options,
+    keep_inputs,
+    output_options,
+    report_option,
+    running_options,
+)
 from ramify.cli.terminal import wrote
 
 if TYPE_CHECKING:
@@ -24,9 +32,9 @@ METHODS: dict[str, dict[str, Any]] = {
 @data_options
 @click.option("-o", "--output", "--model", "model_file", required=True, type=OutputFile(), help="Model file to write.")
 @click.option("--method", default="random-forest", show_default=True, type=click.Choice([*METHODS, *CHAIN_METHODS]))
-@click.option("--trees", default=100, show_default=True, type=click.IntRange(1), help="Number of trees.")
-@click.option("--max-depth", default=None, type=click.IntRange(1), help="Largest depth of a tree.")
-@click.option("--min-samples-leaf", default=1, show_default=True, type=click.IntRange(1), help="Rows per leaf.")
+@click.option("--trees", default=100, show_default=True, type=WholeNumber(1), help="Number of trees.")
+@click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
+@click.option("--min-samples-leaf", default=1, show_default=True, type=WholeNumber(1), help="Rows per leaf.")
 @running_options
 @report_option
 @output_options
@@ -56,12 +64,12 @@ def fit(
       ramify fit cellcycle.train.arff cellcycle.test.arff -o cellcycle.ramify --report cellcycle.html
       ramify fit songs.csv --target 'mood_*' --method bagging --trees 200 -o songs.ramify
     """  # noqa: D301
-    from ramify.cli.inputs import read_data, term_titles
+    from ramify.cli.inputs import read_data, refuse_empty, term_titles
     from ramify.cli.model_data import model_features, model_target, remember_names, show_measures
     from ramify.models import save
 
     keep_inputs({"-o": model_file, "--report": report}, *data, hierarchy)
-    dataset = read_data(data, target, hierarchy)
+    dataset = refuse_empty(read_data(data, target, hierarchy))
     learnt = dataset
     if "test" in dataset.parts and len(dataset.parts) > 1:
         learnt = dataset.part(*(name for name in dataset.parts if name != "test"))

@@ -36,9 +36,18 @@ def read_data(
     return read(list(files), **_target(files, target), hierarchy=hierarchy, feature_hierarchy=feature_hierarchy)
 
 
+def refuse_empty(data: Dataset) -> Dataset:
+    """Return data that there is something to learn from, or to predict."""
+    if data.n_samples == 0:
+        raise ValueError(f"{data.source or 'The data'} has no rows. Name a file with rows below the columns' names.")
+    if data.n_features == 0:
+        raise ValueError(f"{data.source or 'The data'} has no features, only a target. Name another target or file.")
+    return data
+
+
 def _target(files: Sequence[Path], target: Sequence[str]) -> dict[str, Any]:
     from ramify.datasets import read
-    from ramify.datasets.files import plain_name
+    from ramify.datasets.files import advice_for_name, plain_name
 
     if not target:
         return {}
@@ -52,7 +61,7 @@ def _target(files: Sequence[Path], target: Sequence[str]) -> dict[str, Any]:
     for name in target:
         found = [column for column in columns if column.startswith(name[:-1])] if name.endswith("*") else [name]
         if not found:
-            raise ValueError(f"No column starts with {name[:-1]!r}; the last one is {columns[-1]!r}.")
+            raise ValueError(f"No column starts with {name[:-1]!r}. {advice_for_name(name[:-1], columns)}")
         chosen.update(dict.fromkeys(found))
     return {"target": list(chosen)}
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from ramify.cli.terminal import plain
+
 COMMANDS = {
     "demo": "Generate data with a known truth, run the whole flow on it and write a report.",
     "info": "Describe data files: rows, features, labels, hierarchy.",
@@ -33,6 +35,18 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(f"ramify.cli.{cmd_name}"), cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the one that was probably meant."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            advice = f"Did you mean '{near[0]}'?" if near else f"There are {', '.join(COMMANDS)}."
+            raise click.UsageError(plain(f"There is no command '{args[0]}'. {advice}"), ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""
@@ -87,6 +101,8 @@ def main(args: list[str] | None = None) -> None:
 def _one_line(error: BaseException) -> str:
     """Message of an error without line breaks or terminal control characters."""
     text = str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.strerror and not error.filename:
+        text = f"{error.strerror}. Name another file or folder to write to."
     if isinstance(error, OSError) and error.filename and error.strerror:
         text = f"{error.filename}: {_system_fault(error)}"
     return "".join(c if c.isprintable() else " " for c in text)

@@ -12,6 +12,12 @@ import click
 Command = Callable[..., Any]
 
 
+class WholeNumber(click.IntRange):
+    """A whole number within bounds; click calls it an "integer range" where it is none."""
+
+    name = "integer"
+
+
 class OutputFile(click.Path):
     """A file to write, refused before the work begins if its folder or its ending is wrong."""
 
@@ -66,7 +72,7 @@ def running_options(command: Command) -> Command:
     return _with(
         command,
         click.option(
-            "--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of all randomness."
+            "--seed", default=0, show_default=True, type=WholeNumber(0, 2**32 - 1), help="Seed of all randomness."
         ),
         jobs_option,
     )

@@ -51,6 +51,7 @@ def predict(
       ramify predict songs.ramify new.csv -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
     """  # noqa: D301
+    from ramify.cli.inputs import refuse_empty
     from ramify.cli.model_data import (
         data_to_predict,
         matched_features,
@@ -62,12 +63,16 @@ def predict(
     from ramify.models import load
 
     keep_inputs({"-o": output}, model_file, *data, hierarchy)
+    if not model_file.endswith(".ramify") and any(name.endswith(".ramify") for name in data):
+        raise click.UsageError(
+            f"The model comes first, then the data: ramify predict MODEL DATA. Got {model_file} first."
+        )
     model = load(model_file)
     if not hasattr(model, "predict"):
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which does not predict.")
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=jobs)
-    dataset = data_to_predict(model, data, target, hierarchy)
+    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy))
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
     X = matched_features(model, dataset)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, data_options, keep_inputs, output_options, report_option, running_options
+from ramify.cli.options import (
+    OutputFile,
+    WholeNumber,
+    data_options,
+    keep_inputs,
+    output_options,
+    report_option,
+    running_options,
+)
 from ramify.cli.terminal import command_line, json_text, wrote
 
 if TYPE_CHECKING:
@@ -57,19 +65,19 @@ class ShareOrNumber(click.ParamType):
 )
 @click.option("--ensemble", default="random-forest", show_default=True, type=click.Choice(list(ENSEMBLES)),
               help="The forest that scores; extra-trees has no out-of-bag rows to permute.")  # fmt: skip
-@click.option("--trees", default=100, show_default=True, type=click.IntRange(1), help="Number of trees.")
-@click.option("--neighbors", default=15, show_default=True, type=click.IntRange(1), help="Neighbours of Relief (K).")
+@click.option("--trees", default=100, show_default=True, type=WholeNumber(1), help="Number of trees.")
+@click.option("--neighbors", default=15, show_default=True, type=WholeNumber(1), help="Neighbours of Relief (K).")
 @click.option("--iterations", default="1.0", show_default=True, type=ShareOrNumber(),
               help="Share (up to 1.0) or number of the rows that Relief visits (m).")  # fmt: skip
 @click.option("--noise", default="shadow", show_default=True, type=click.Choice(["shadow", "permutation", "none"]),
               help="What q-values compare with: shuffled features, shuffled labels, or no q-values.")  # fmt: skip
-@click.option("--repeats", default=10, show_default=True, type=click.IntRange(2), help="How often noise is scored.")
+@click.option("--repeats", default=10, show_default=True, type=WholeNumber(2), help="How often noise is scored.")
 @click.option("--quality", is_flag=True, help="Add weighted nearest neighbours and curves of added features.")
-@click.option("--folds", default=3, show_default=True, type=click.IntRange(2), help="Folds of the curves.")
-@click.option("--random-rankings", default=10, show_default=True, type=click.IntRange(0), help="For the curves' band.")
+@click.option("--folds", default=3, show_default=True, type=WholeNumber(2), help="Folds of the curves.")
+@click.option("--random-rankings", default=10, show_default=True, type=WholeNumber(0), help="For the curves' band.")
 @click.option("--label", "labels", multiple=True, help="Show the features of this label and all below it.")
-@click.option("--top", default=15, show_default=True, type=click.IntRange(1), help="How many features to print.")
-@click.option("--branches", default=25, show_default=True, type=click.IntRange(1), help="How many branches to print.")
+@click.option("--top", default=15, show_default=True, type=WholeNumber(1), help="How many features to print.")
+@click.option("--branches", default=25, show_default=True, type=WholeNumber(1), help="How many branches to print.")
 @click.option(
     "-o", "--output", type=OutputFile(".csv", ".json", ".fimp"), help="Write the ranking: .csv, .json or .fimp."
 )
@@ -118,13 +126,13 @@ def rank(
       ramify rank genes.csv --target go --hierarchy go.obo --label GO:0007049
       ramify rank data.arff data.xml --method genie3 --method relief --quality
     """  # noqa: D301
-    from ramify.cli.inputs import read_data, term_titles
+    from ramify.cli.inputs import read_data, refuse_empty, term_titles
     from ramify.cli.rank_methods import ranked
     from ramify.cli.rank_output import print_ranked, ranked_content, write_rankings
 
     keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, *data, hierarchy, feature_hierarchy)
     started = perf_counter()
-    dataset = read_data(data, target, hierarchy, feature_hierarchy)
+    dataset = refuse_empty(read_data(data, target, hierarchy, feature_hierarchy))
     _check_labels(labels, dataset)
     forest = {**ENSEMBLES[ensemble], "n_estimators": trees, "random_state": seed, "n_jobs": jobs}
     if report is not None:  # it says how well each label is predicted

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, keep_inputs, output_options, report_option
+from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, report_option
 from ramify.cli.terminal import console, json_text, plain, wrote
 from ramify.cli.terminal import table as text_table
 from ramify.writing import whole_text
@@ -44,16 +44,22 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 @click.option("--method", type=click.Choice(METHODS), default="rpv", show_default=True, help="How to select.")
 @click.option("--relevance", type=click.Choice(["lazy_r", "r", "ig"]), help="Measure [default: the published one].")
 @click.option("--classes", type=click.Path(), help="Table of row id and class, for annotation files (GAF).")
-@click.option("--min-count", default=3, show_default=True, help="Drop terms of annotation files that fewer rows have.")
+@click.option(
+    "--min-count",
+    default=3,
+    show_default=True,
+    type=WholeNumber(0),
+    help="Drop terms of annotation files that fewer rows have.",
+)
 @click.option("--close", is_flag=True, help="Add missing ancestors to rows that break the hierarchy.")
 @click.option("--per-row", is_flag=True, help="List the features of every row, not the features overall.")
 @click.option("--explain", metavar="ROW", help="Show why each feature of a row (its id or number) stayed or went.")
 @click.option(
-    "--cv", default=10, show_default=True, type=click.IntRange(0), help="Folds of the cross-validation; 0 for none."
+    "--cv", default=10, show_default=True, type=WholeNumber(0), help="Folds of the cross-validation; 0 for none."
 )
 @click.option("--classifier", type=click.Choice(["bayes", "neighbors"]), default="bayes", show_default=True)
 @click.option("--positive", help="The positive one of two classes [default: the last].")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of the folds.")
+@click.option("--seed", default=0, show_default=True, type=WholeNumber(0, 2**32 - 1), help="Seed of the folds.")
 @click.option("-o", "--output", type=OutputFile(), help="Write the selected features as CSV.")
 @report_option
 @output_options
@@ -141,11 +147,11 @@ def _read(
     data: tuple[str, ...], target: tuple[str, ...], feature_hierarchy: str | None, classes: str | None, min_count: int
 ) -> tuple[Dataset, Hierarchy]:
     """Binary features of the files with their target, and the order of the features."""
-    from ramify.cli.inputs import read_data
+    from ramify.cli.inputs import read_data, refuse_empty
     from ramify.datasets import annotated_dataset, read_hierarchy
     from ramify.selection import presence
 
-    read = _read_annotations(data, feature_hierarchy) or read_data(list(data), target)
+    read = refuse_empty(_read_annotations(data, feature_hierarchy) or read_data(list(data), target))
     ontology = read.feature_hierarchy
     if ontology is None and feature_hierarchy is not None:
         ontology = read_hierarchy(feature_hierarchy)

@@ -19,7 +19,16 @@ from ramify.datasets.arff_header import Attribute, Header, read_header
 from ramify.datasets.arff_rows import Rows, joined, read_rows
 from ramify.datasets.arff_target import HierarchyType, hierarchy_labels, read_target
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.files import FileError, PathLike, check_encoding, file_paths, plain_name, sha256_of, shown
+from ramify.datasets.files import (
+    FileError,
+    PathLike,
+    advice_for_name,
+    check_encoding,
+    file_paths,
+    plain_name,
+    sha256_of,
+    shown,
+)
 from ramify.parameters import check_option
 
 ColumnChoice = str | int | Sequence[str | int]
@@ -248,9 +257,8 @@ def _positions(path: Path, attributes: tuple[Attribute, ...], choice: ColumnChoi
                 f"give a position instead, one of {by_name[column]}."
             )
         else:
-            raise ValueError(
-                f"{parameter}={column!r} is no attribute of {path}, which ends with {attributes[-1].name!r}."
-            )
+            advice = advice_for_name(str(column), [attribute.name for attribute in attributes])
+            raise ValueError(f"{parameter}={column!r} is no attribute of {path}. {advice}")
     return list(dict.fromkeys(positions))
 
 

@@ -103,6 +103,19 @@ def _advice_for_missing(path: Path) -> str:
     return f"Did you mean {shown(near[0])}?" if near else "Check the spelling and the folder."
 
 
+def advice_for_name(name: str, known: Sequence[str]) -> str:
+    """The next step after a name that a file does not have: the nearest one, or the first it has."""
+    candidates = [*known[:2000], *known[2000:][-2000:]]
+    near = [other for other in candidates if other.lower() == name.lower()]
+    near = near or difflib.get_close_matches(name, candidates, n=1, cutoff=0.75)
+    if near:
+        return f"Did you mean {shown(near[0])}?"
+    if not known:
+        return "It has none."
+    first = ", ".join(shown(other) for other in known[:8])
+    return f"It has {first}{f' and {len(known) - 8} more' if len(known) > 8 else ''}."
+
+
 def sha256_of(paths: Sequence[PathLike]) -> str:
     """Hash of the files' bytes as they are on disk, one after the other."""
     digest = hashlib.sha256()

@@ -21,7 +21,7 @@ from ramify.datasets.delimited import (
     table_of_rows,
     without_trailing_cell,
 )
-from ramify.datasets.files import FileError, PathLike, file_paths, sha256_of
+from ramify.datasets.files import FileError, PathLike, advice_for_name, file_paths, sha256_of
 from ramify.datasets.parquet import parquet_table
 from ramify.datasets.table_target import TargetChoice, read_table_target, text_cells
 from ramify.parameters import check_flag, check_option
@@ -237,10 +237,13 @@ def _positions(table: Table, names: Collection[str], parameter: str) -> list[int
     position = {name: k for k, name in enumerate(table.names)}
     n_columns = Counter(table.names)
     for name in names:
-        if n_columns[name] != 1:
-            listed = ", ".join(repr(other) for other in table.names[:8])
-            what = f"names {n_columns[name]} columns" if name in n_columns else "is no column"
-            raise ValueError(f"{parameter}={name!r} {what} of {table.paths[0]}, which has {listed}.")
+        file = table.paths[0]
+        if name not in n_columns:
+            raise ValueError(f"{parameter}={name!r} is no column of {file}. {advice_for_name(name, table.names)}")
+        if n_columns[name] > 1:
+            raise ValueError(
+                f"{parameter}={name!r} names {n_columns[name]} columns of {file}. Give each a name of its own."
+            )
     return [position[name] for name in names]
 
 
@@ -250,7 +253,8 @@ def _target_positions(table: Table, choice: TargetChoice, excluded: set[int]) ->
             raise ValueError("Give either target or target_prefix, not both.")
         found = [j for j, n in enumerate(table.names) if n.startswith(choice.prefix) and j not in excluded]
         if not found:
-            raise ValueError(f"No column of {table.paths[0]} starts with target_prefix={choice.prefix!r}.")
+            advice = advice_for_name(choice.prefix, table.names)
+            raise ValueError(f"No column of {table.paths[0]} starts with {choice.prefix!r}. {advice}")
         return found
     if choice.columns is None:
         return [j for j in range(len(table.names)) if j not in excluded][-1:]

@@ -79,7 +79,7 @@ def _manifest(version: str, model: Any, arrays: list[np.ndarray]) -> bytes:
 def _read_manifest(file: BufferedReader, size: int) -> tuple[dict[str, Any], int]:
     header = file.read(_HEADER.size)
     if len(header) < _HEADER.size or not header.startswith(MAGIC[:6]):
-        raise ModelFileError("This is not a Ramify model file. Such files are written by ramify.save.")
+        raise ModelFileError("This is not a Ramify model file. Such files are written by ramify.save and 'ramify fit'.")
     magic, length, digest = _HEADER.unpack(header)
     if magic != MAGIC:
         raise ModelFileError(

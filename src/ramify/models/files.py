@@ -76,7 +76,7 @@ def load(path: str | Path) -> Any:
         raise ModelFileError(f"{file}: {error}") from None
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{file}: there is no such model file. {_near(file)}Write one with ramify.save."
+            f"{file}: there is no such model file. {_near(file)}Write one with ramify.save or 'ramify fit'."
         ) from None
     except IsADirectoryError:
         raise IsADirectoryError(f"{file}: this is a folder. {_near(file)}Name a file.") from None
