@@ -213,6 +213,13 @@ def test_scales_of_targets_do_not_matter():
     np.testing.assert_array_equal(scaled.predict(X), plain.predict(X) * [2.0**20, 2.0**-20])
 
 
+@pytest.mark.parametrize(("forest", "y"), [(ForestClassifier, [1]), (ForestRegressor, [1.0])])
+def test_without_any_row_out_of_bag_the_score_is_not_a_number(forest, y):
+    fitted = forest(1, oob_score=True, random_state=0).fit([[0.0]], y)
+    assert np.isnan(fitted.oob_score_)
+    assert np.isnan(fitted.oob_prediction_).all()
+
+
 def test_contributions_of_numbers_are_in_their_units():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))

@@ -145,8 +145,14 @@ def test_preferences_are_probabilities_and_contributions_add_up_to_them(data):
     assert preferences.min() >= 0
     contributions, base = forest.contributions(data.X, "L1>L3")
     np.testing.assert_allclose(contributions.sum(axis=1) + base, preferences[:, 0, 2])
-    with pytest.raises(ValueError, match="There is no label 'L9>L1'"):
+    turned, base = forest.contributions(data.X, "L3>L1")
+    np.testing.assert_allclose(turned.sum(axis=1) + base, preferences[:, 2, 0])
+    with pytest.raises(ValueError, match="There is no pair 'L9>L1'"):
         forest.contributions(data.X, "L9>L1")
+    with pytest.raises(
+        ValueError, match="There is no pair 'L1'; pair_names_ lists the 6 pairs of labels, from 'L1>L2'"
+    ):
+        forest.contributions(data.X, "L1")
 
 
 def test_the_pair_scores_say_who_decides_between_two_labels():

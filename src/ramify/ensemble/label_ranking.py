@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import combinations
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -293,7 +294,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
             Features.
         label : str or int, default=0
-            Name in `pair_names_` such as ``"a>b"``, or its position.
+            Name in `pair_names_` such as ``"a>b"``, the same pair the other way round, or a position in `pair_names_`.
 
         Returns
         -------
@@ -305,8 +306,22 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         check_is_fitted(self, "trees_")
         pairs = copy.copy(self)
         pairs.label_names_ = self.pair_names_
-        signs, base = BaseForest.contributions(pairs, X, label)
-        return signs / 2, float((1 + base) / 2)
+        pair, direction = self._pair(label)
+        signs, base = BaseForest.contributions(pairs, X, pair)
+        return direction * signs / 2, float((1 + direction * base) / 2)
+
+    def _pair(self, label: Any) -> tuple[Any, int]:
+        """The pair in `pair_names_` that a name means, and -1 if it names the pair the other way round."""
+        names = self.pair_names_
+        if not isinstance(label, str) or label in names:
+            return label, 1
+        turned = dict(zip((f"{b}>{a}" for a, b in combinations(self.label_names_, 2)), names, strict=True))
+        if label not in turned:
+            raise ValueError(
+                f"There is no pair {label!r}; pair_names_ lists the {len(names)} pairs of labels, "
+                f"from {names[0]!r} to {names[-1]!r}."
+            )
+        return turned[label], -1
 
     def leaf_rankings(self, index: int = 0) -> NDArray[np.float64]:
         """Return the ranking that each leaf of tree `index` predicts, of shape (n_leaves, n_labels)."""

@@ -73,7 +73,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Out-of-bag predictions, NaN for rows that every tree saw. With `oob_score=True`.
     oob_score_ : float
-        Mean R2 of the out-of-bag predictions. With `oob_score=True`.
+        Mean R2 of the out-of-bag predictions, NaN where there is none. With `oob_score=True`.
     n_features_in_, feature_names_in_, categories_
         Number, names and nominal values of the features.
 
@@ -173,7 +173,8 @@ class ForestRegressor(RegressorMixin, BaseForest):
                 standardised, predicted = self._out_of_bag(features, weights)
                 self.oob_prediction_ = self._in_units(standardised)
                 truth = self._in_units(target.Y)
-                self.oob_score_ = float(r2(truth[predicted], self.oob_prediction_[predicted]))
+                seen = truth[predicted], self.oob_prediction_[predicted]
+                self.oob_score_ = float(r2(*seen)) if predicted.any() else float("nan")
         return self
 
     def predict(self, X: Any) -> np.ndarray:
