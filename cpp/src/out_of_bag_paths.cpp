@@ -37,13 +37,20 @@ class RowValues {
     const auto f = static_cast<std::size_t>(feature);
     if (known_for_[f] != stamp_) {
       const Column& column = table_.column(feature);
-      values_[f] = table_.by_row(feature) ? column.value_of(column.default_code) : column.value(row_);
+      values_[f] = is_listed(feature) ? column.value_of(column.default_code) : column.value(row_);
       known_for_[f] = stamp_;
     }
     return values_[f];
   }
 
  private:
+  /// Would `begin` have found the row's value if it were not the default? Columns kept as bits are not among the
+  /// entries.
+  bool is_listed(std::int32_t feature) const {
+    const RowBits* const bits = table_.row_bits();
+    return table_.by_row(feature) && (bits == nullptr || bits->bit_of[at(feature)] < 0);
+  }
+
   const FeatureTable& table_;
   std::uint32_t row_ = 0;
   std::uint64_t stamp_ = 0;
