@@ -60,18 +60,19 @@ nb::tuple bind_permutation_labels(const Forest& forest, const FeatureTable& tabl
   return nb::make_tuple(to_numpy(std::move(found.scores)), to_tuple(std::move(found.per_label)));
 }
 
-OutArray<double> bind_permutation_numbers(
-    const Forest& forest, const FeatureTable& table,
-    const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& values,
-    const InArray<double>& target_weights, const OptionalRows& bag_rows, const OptionalWeights& sample_weight,
-    int n_threads, std::optional<nb::callable> progress) {
+nb::tuple bind_permutation_numbers(const Forest& forest, const FeatureTable& table,
+                                   const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& values,
+                                   const InArray<double>& target_weights, bool per_target, const OptionalRows& bag_rows,
+                                   const OptionalWeights& sample_weight, int n_threads,
+                                   std::optional<nb::callable> progress) {
   if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
   const NumberRows numbers{values.data(), static_cast<std::int64_t>(values.shape(0)),
                            static_cast<std::int64_t>(values.shape(1)), target_weights.data()};
   const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
-  return to_numpy(Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_numbers(forest, table, numbers, examples, threads(n_threads), poll);
-  }));
+  LabelIncreases found = Patience(std::move(progress)).run([&](const Poll& poll) {
+    return permutation_numbers(forest, table, numbers, per_target, examples, threads(n_threads), poll);
+  });
+  return nb::make_tuple(to_numpy(std::move(found.scores)), to_tuple(std::move(found.per_label)));
 }
 
 OutArray<double> bind_genie3_oob_numbers(
@@ -106,6 +107,6 @@ void bind_importances(nb::module_& m) {
         "indices"_a.noconvert(), nb::kw_only(), "error"_a, "per_label"_a, "bag_rows"_a.noconvert().none(),
         "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none());
   m.def("permutation_numbers", &bind_permutation_numbers, "forest"_a, "table"_a, "values"_a.noconvert(), nb::kw_only(),
-        "target_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(),
-        "n_threads"_a, "progress"_a.none());
+        "target_weights"_a.noconvert(), "per_target"_a, "bag_rows"_a.noconvert().none(),
+        "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none());
 }

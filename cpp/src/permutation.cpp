@@ -85,6 +85,41 @@ class BrierSums {
   std::vector<std::int32_t> touched_;
 };
 
+/// Sums the squared errors of each target over rows that change leaves.
+class SquaredSums {
+ public:
+  SquaredSums(const Forest& forest, const Tree& tree, const NumberRows& numbers)
+      : tree_(tree), numbers_(numbers), sums_(static_cast<std::size_t>(forest.n_outputs), 0.0) {}
+
+  void move(std::uint32_t row, std::int32_t from, std::int32_t to) {
+    add_leaf(row, to, 1.0);
+    add_leaf(row, from, -1.0);
+  }
+
+  /// The sums since the last call, divided.
+  LabelScores take(double divisor) {
+    LabelScores scores;
+    for (std::size_t t = 0; t < sums_.size(); ++t) {
+      if (sums_[t] != 0) scores.emplace_back(static_cast<std::int32_t>(t), sums_[t] / divisor);
+      sums_[t] = 0;
+    }
+    return scores;
+  }
+
+ private:
+  void add_leaf(std::uint32_t row, std::int32_t node, double sign) {
+    const auto n_targets = static_cast<std::int64_t>(sums_.size());
+    const double* const mean = tree_.leaf_values.data() + tree_.child[static_cast<std::size_t>(node)] * n_targets;
+    const double* const truth = numbers_.values + static_cast<std::int64_t>(row) * n_targets;
+    for (std::int64_t t = 0; t < n_targets; ++t)
+      sums_[static_cast<std::size_t>(t)] += sign * (mean[t] - truth[t]) * (mean[t] - truth[t]);
+  }
+
+  const Tree& tree_;
+  const NumberRows& numbers_;
+  std::vector<double> sums_;
+};
+
 void merge_into(LabelScores& sum, const LabelScores& more) {
   if (more.empty()) return;
   LabelScores merged;
@@ -104,7 +139,7 @@ void merge_into(LabelScores& sum, const LabelScores& more) {
   sum.swap(merged);
 }
 
-/// For targets that have no scores per label.
+/// Where scores per label are not asked for.
 struct NoSums {
   void move(std::uint32_t, std::int32_t, std::int32_t) {}
   LabelScores take(double) { return {}; }
@@ -198,15 +233,15 @@ LabelIncreases permutation_labels(const Forest& forest, const FeatureTable& tabl
   return label_increases<MisclassificationError>(forest, table, labels, per_label, examples, n_threads, poll);
 }
 
-std::vector<double> permutation_numbers(const Forest& forest, const FeatureTable& table, const NumberRows& numbers,
-                                        const Examples& examples, int n_threads, const Poll& poll) {
+LabelIncreases permutation_numbers(const Forest& forest, const FeatureTable& table, const NumberRows& numbers,
+                                   bool per_target, const Examples& examples, int n_threads, const Poll& poll) {
   check(forest, table, Outcome::numbers, numbers.n_rows, numbers.n_targets);
-  return mean_increases(forest, n_threads, poll,
-                        [&](const Tree& tree, const Control& control) {
-                          const OutOfBagPaths paths(tree, table, examples, control);
-                          return increases_of_tree(paths, SquaredError(forest, tree, numbers), NoSums(), control);
-                        })
-      .scores;
+  return mean_increases(forest, n_threads, poll, [&](const Tree& tree, const Control& control) {
+    const OutOfBagPaths paths(tree, table, examples, control);
+    const SquaredError error(forest, tree, numbers);
+    if (per_target) return increases_of_tree(paths, error, SquaredSums(forest, tree, numbers), control);
+    return increases_of_tree(paths, error, NoSums(), control);
+  });
 }
 
 }  // namespace ramify

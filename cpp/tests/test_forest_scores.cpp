@@ -106,8 +106,15 @@ void permuting_hurts_what_is_used() {
     if (error == LabelError::auprc) CHECK(one.scores[0] > 0.02);
   }
   const Forest numbers = grow_numbers(g.table, g.data.number_rows(), examples, grow_params(4, 3), {});
-  const std::vector<double> squared = permutation_numbers(numbers, g.table, g.data.number_rows(), examples, 2, {});
-  CHECK(squared[0] > squared[5]);
+  const NumberRows targets = g.data.number_rows();
+  const LabelIncreases squared = permutation_numbers(numbers, g.table, targets, true, examples, 2, {});
+  CHECK(squared.scores[0] > squared.scores[5]);
+  CHECK(squared.per_label.offsets.size() == squared.scores.size() + 1);
+  const LabelIncreases same = permutation_numbers(numbers, g.table, targets, true, examples, 1, {});
+  CHECK(squared.per_label.values == same.per_label.values);
+  const LabelIncreases plain = permutation_numbers(numbers, g.table, targets, false, examples, 2, {});
+  CHECK(plain.scores == squared.scores);
+  CHECK(plain.per_label.values.empty());
 }
 
 /// Whatever single number is changed, the validator refuses or the forest still predicts without leaving its arrays.

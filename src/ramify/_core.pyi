@@ -271,12 +271,13 @@ def permutation_numbers(
     values: Array,
     *,
     target_weights: Array,
+    per_target: bool,
     bag_rows: Array | None,
     sample_weight: Array | None,
     n_threads: int,
     progress: Callable[[int], None] | None,
-) -> Array:
-    """As ``permutation_labels`` with the weighted mean squared error."""
+) -> tuple[Array, tuple[Array, Array, Array]]:
+    """As ``permutation_labels`` with the weighted mean squared error, and per target the increase of its own."""
 
 def grow_rankings(
     table: FeatureTable,

@@ -22,7 +22,8 @@ enum class LabelError { auprc, misclassification };
 struct LabelIncreases {
   std::vector<double>
       scores;             ///< per feature: mean over trees of (err permuted - err) / err; a tree without error adds 0
-  ScoreMatrix per_label;  ///< mean over trees of the increase of each label's Brier score; empty unless asked for
+  ScoreMatrix per_label;  ///< mean over trees of the increase of each label's Brier score, or each number's squared
+                          ///< error; empty unless asked for
 };
 
 /// What permuting a feature does to the error of label sets or classes on out-of-bag rows.
@@ -30,8 +31,8 @@ LabelIncreases permutation_labels(const Forest& forest, const FeatureTable& tabl
                                   LabelError error, bool per_label, const Examples& examples, int n_threads,
                                   const Poll& poll);
 
-/// The scores by the weighted mean squared error.
-std::vector<double> permutation_numbers(const Forest& forest, const FeatureTable& table, const NumberRows& numbers,
-                                        const Examples& examples, int n_threads, const Poll& poll);
+/// The same by the weighted mean squared error of numbers; per target the weights play no part.
+LabelIncreases permutation_numbers(const Forest& forest, const FeatureTable& table, const NumberRows& numbers,
+                                   bool per_target, const Examples& examples, int n_threads, const Poll& poll);
 
 }  // namespace ramify

@@ -52,8 +52,8 @@ class ForestRanker(BaseEstimator):
     ----------
     ranking_ : FeatureRanking
         The ranking by the (first) score, with scores per label where the score has them: Genie3 and its out-of-bag
-        variant for all targets (rankings: per pair "a>b", each below its two labels), the Random Forest score
-        for labels, classes and pairs, as the increase of the Brier score.
+        variant for all targets (rankings: per pair "a>b", each below its two labels), and the Random Forest score
+        as the increase of the Brier score, or of the squared error of standardised numbers.
     rankings_ : dict of str to FeatureRanking
         The rankings by all scores.
     scores_, scores_per_label_
@@ -381,8 +381,9 @@ def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int, per_label: 
             return scores, sparse.csr_array(per_pair) if per_label else None
         if isinstance(forest, ForestRegressor):
             values, weights = data.target
-            options = {"target_weights": weights, "bag_rows": None}
-            return _core.permutation_numbers(trees, data.table, values, **options, **common), None
+            options = {"target_weights": weights, "per_target": per_label, "bag_rows": None}
+            scores, squared = _core.permutation_numbers(trees, data.table, values, **options, **common)
+            return scores, _csr(squared, trees) if per_label else None
         indptr, indices, _ = data.target
         error = "misclassification" if forest.target_kind_ == "classes" else "auprc"
         scores, brier = _core.permutation_labels(
