@@ -188,3 +188,11 @@ def test_two_classes_have_one_row_of_importances(small, few_trees):
     assert list(frame.index) == ["low"]
     assert frame.iloc[0].idxmax() == "x0"
     assert chains.ranking_.label_names == ("low",)
+
+
+def test_a_second_fit_forgets_the_votes_of_the_first():
+    data = make_multilabel(40, n_features=4, n_labels=2, random_state=0)
+    chains = LClassifierChains(RandomForestClassifier(3), threshold=0.5, random_state=0)
+    chains.fit_and_predict(data.X, data.y, data.X[:5])
+    assert chains.votes_.shape == (5, 2)
+    assert not hasattr(chains.fit(data.X, data.y), "votes_")

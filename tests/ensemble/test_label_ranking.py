@@ -178,7 +178,7 @@ def test_permutation_score_equals_its_definition():
     assert pair_scores.shape == (3, 6)
     sums, n_trees = forest._tree_rankings(
         ramify.ensemble.label_ranking.feature_rows(ramify.ensemble.label_ranking.apply_features(forest, data.X)),
-        sample_weight=None,
+        out_of_bag=True,
     )
     out_of_bag = n_trees > 0
     error = 1 - kendall_tau(data.y[out_of_bag], sums[out_of_bag])

@@ -113,3 +113,11 @@ def test_nothing_right_gives_zero_harmonic_f():
 def test_unknown_treatment_of_empty_sets_is_refused():
     with pytest.raises(ValueError, match=r"'empty' parameter must be 'zero' or 'skip'. Got 'nan'"):
         recall([[1]], [[1]], empty="nan")
+
+
+def test_the_users_sparse_matrices_are_left_as_they_are():
+    unsorted = sparse.csc_array((np.ones(3), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(3, 2))
+    for part in (unsorted.data, unsorted.indices, unsorted.indptr):
+        part.flags.writeable = False
+    assert hamming(unsorted, unsorted) == 0
+    assert unsorted.indices.tolist() == [2, 0, 1]

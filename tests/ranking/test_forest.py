@@ -1,6 +1,7 @@
 """Scores of forests: planted features, every kind of target, invariances and bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.metrics import average_precision_score
@@ -159,3 +160,11 @@ def test_extra_trees_have_no_out_of_bag_score(score):
     forest = ForestClassifier(3, splitter="random", bootstrap=False)
     with pytest.raises(ValueError, match="out-of-bag examples, and a forest with bootstrap=False"):
         ForestRanker(forest, scores=score).fit(data.X, data.y)
+
+
+def test_a_second_fit_forgets_the_names_of_the_first():
+    frame = pd.DataFrame({"one": [0.0, 1.0, 2.0, 3.0], "two": [1.0, 0.0, 1.0, 0.0]})
+    ranker = ForestRanker(ForestClassifier(3, random_state=0)).fit(frame, [0, 0, 1, 1])
+    ranker.fit(frame.to_numpy(), [0, 0, 1, 1])
+    assert not hasattr(ranker, "feature_names_in_")
+    assert ranker.ranking_.names == ("x0", "x1")

@@ -62,3 +62,9 @@ def test_frames_and_arrays_agree(data):
     second = cross_validated_selection(classifier, data.X, data.y, n_splits=3, names=data.feature_names)
     np.testing.assert_array_equal(first.probabilities, second.probabilities)
     assert first.ranking == second.ranking
+
+
+def test_names_may_be_an_array():
+    data = make_feature_hierarchy(60, n_features=20, random_state=0)
+    result = cross_validated_selection(LazyNaiveBayes(), data.X, data.y, names=np.array(data.feature_names), n_splits=2)
+    assert result.ranking.names == data.feature_names

@@ -287,3 +287,11 @@ def test_parameters_survive_cloning(random_problem):
     copy = clone(LazySelector(hierarchy, method="hip", relevance="ig", close=True))
     assert copy.get_params()["method"] == "hip"
     assert copy.fit(X, y).feature_hierarchy == hierarchy
+
+
+def test_a_second_fit_forgets_the_ranking_of_the_first():
+    order = Hierarchy.from_edges([("animal", "bird"), ("animal", "fish")])
+    X, y = [[1, 1, 0], [1, 0, 1], [0, 0, 0]], ["flies", "swims", "swims"]
+    selector = LazySelector(order).fit(X, y)
+    assert len(selector.ranking_) == 3
+    assert not hasattr(selector.fit(X, y, rank=False), "ranking_")

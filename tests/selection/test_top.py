@@ -61,3 +61,10 @@ def test_a_forest_is_no_ranker():
     X = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(TypeError, match=r"Got ForestClassifier; a forest ranks as ForestRanker\(ForestClassifier"):
         SelectTop(ForestClassifier(2)).fit(X, X[:, 0] > 0)
+
+
+def test_a_second_fit_forgets_the_curve_of_the_first():
+    data = make_hierarchical(60, depth=1, n_features=4, random_state=0)
+    selector = SelectTop(n_features="auto", cv=2, random_state=0).fit(data.X, data.y)
+    assert selector.curve_.best_size == selector.n_features_
+    assert not hasattr(selector.set_params(n_features=2).fit(data.X, data.y), "curve_")

@@ -69,3 +69,12 @@ def test_numbers_are_standardised_with_weights():
 def test_numbers_refuse_bad_weights():
     with pytest.raises(ValueError, match="target_weight must hold one finite number"):
         encode_numbers([1.0, 2.0], target_weight=[1, 2])
+
+
+def test_sparse_label_sets_are_judged_by_the_sum_of_repeated_cells_and_left_as_they_are():
+    twice = sparse.csr_array((np.ones(2), np.zeros(2, dtype=int), np.array([0, 2, 2])), shape=(2, 2))
+    with pytest.raises(ValueError, match="Label sets must be a 0/1 matrix"):
+        encode_labels(twice)
+    assert twice.nnz == 2
+    cancelled = sparse.csr_array((np.array([1.0, 0.0]), np.zeros(2, dtype=int), np.array([0, 2, 2])), shape=(2, 2))
+    assert encode_labels(cancelled).Y.toarray().tolist() == [[1, 0], [0, 0]]

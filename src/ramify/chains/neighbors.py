@@ -111,7 +111,11 @@ class MLkNN(LabelSetClassifier):
     def _neighbours_with_label(self, X: Any) -> NDArray[np.intp]:
         """How many neighbours of each row have each label; None: of the training rows, themselves left out."""
         search = NearestNeighbors(n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs).fit(self._rows)
-        return self._labels[search.kneighbors(X, return_distance=False)].sum(axis=1, dtype=np.intp)
+        neighbours = search.kneighbors(X, return_distance=False)
+        counts = np.zeros((len(neighbours), self._labels.shape[1]), dtype=np.intp)
+        for place in neighbours.T:
+            counts += self._labels[place]
+        return counts
 
     def _count_distribution(self, counts: NDArray[np.intp], among: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Smoothed distribution of the number of neighbours with the label, over the rows in `among`."""

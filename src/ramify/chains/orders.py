@@ -21,6 +21,7 @@ from ramify.chains.links import (
     rows_of,
     with_labels,
 )
+from ramify.chains.statistics import label_correlation
 from ramify.features import Features
 from ramify.ranking import ReliefRanker
 
@@ -64,10 +65,7 @@ def label_order(
 
 def correlation_strength(labels: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Mean absolute correlation of each label with the others; a label that never changes has 0."""
-    centred = labels - labels.mean(axis=0)
-    norm = np.sqrt((centred**2).sum(axis=0))
-    unit = centred / np.where(norm > 0, norm, 1.0)
-    return _mean_of_others(np.abs(unit.T @ unit))
+    return _mean_of_others(np.abs(label_correlation(labels)))
 
 
 def importance_strength(labels: NDArray[np.uint8], *, seed: int, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -117,8 +115,8 @@ def canonical_strength(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]
     counts = np.maximum((~np.isnan(dense)).sum(axis=0), 1)
     means = np.nansum(dense, axis=0) / counts
     features = np.where(np.isnan(dense), 0.0, dense - means)
-    left, _ = _orthogonal_basis(features)
-    right, to_labels = _orthogonal_basis(labels - labels.mean(axis=0))
+    left, _ = orthogonal_basis(features)
+    right, to_labels = orthogonal_basis(labels - labels.mean(axis=0))
     if left.shape[1] == 0 or right.shape[1] == 0:
         return np.zeros(labels.shape[1])
     direction = np.linalg.svd(left.T @ right)[2][0]
@@ -219,7 +217,7 @@ def _mean_of_others(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return others / max(len(matrix) - 1, 1)
 
 
-def _orthogonal_basis(centred: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def orthogonal_basis(centred: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Orthonormal columns that span `centred`, and the matrix that maps directions in them to column coefficients."""
     left, size, right = np.linalg.svd(centred, full_matrices=False)
     keep = size > size.max(initial=0.0) * max(centred.shape) * np.finfo(np.float64).eps

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ramify.chains.binary_relevance import BinaryRelevance
 from ramify.chains.label_sets import read_label_sets
+from ramify.chains.orders import orthogonal_basis
 from ramify.features import learn_features
 from ramify.metrics import label_set_measures
 from ramify.parameters import check_real
@@ -182,7 +183,7 @@ def _complete_r2(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Share of each column's variance within the space that the centred labels span."""
     n_samples = X.shape[0]
     X = _of_size_one(X)
-    basis = _centred_basis(labels)
+    basis, _ = orthogonal_basis(labels - labels.mean(axis=0))
     mean = np.asarray(X.mean(axis=0)).ravel()
     if sparse.issparse(X):
         squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
@@ -213,9 +214,3 @@ def _r2_of_column(column: Any, labels: NDArray[np.uint8]) -> float:
     values = np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()
     known = ~np.isnan(values)
     return float(_complete_r2(values[known].reshape(-1, 1), labels[known])[0]) if known.any() else 0.0
-
-
-def _centred_basis(labels: NDArray[np.uint8]) -> NDArray[np.float64]:
-    centred = labels - labels.mean(axis=0)
-    left, size, _ = np.linalg.svd(centred, full_matrices=False)
-    return left[:, size > size.max(initial=0.0) * max(centred.shape) * np.finfo(np.float64).eps]

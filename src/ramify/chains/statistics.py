@@ -92,12 +92,13 @@ def label_statistics(y: ArrayLike) -> LabelStatistics:
         label_names=target.names,
         label_densities=per_label / labels.shape[0],
         label_counts=np.bincount(per_row),
-        correlation=_correlation(labels),
+        correlation=label_correlation(labels),
         mean_imbalance=float(np.mean(occurring.max() / occurring)) if len(occurring) else float("nan"),
     )
 
 
-def _correlation(labels: NDArray[Any]) -> NDArray[np.float64]:
+def label_correlation(labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Correlation of every pair of columns of a 0/1 matrix; 0 where a label never changes."""
     centred = labels - labels.mean(axis=0)
     norm = np.sqrt((centred**2).sum(axis=0))
     unit = centred / np.where(norm > 0, norm, 1.0)

@@ -175,7 +175,7 @@ def _text_lines(tree: _Tree, max_depth: int | None) -> Iterator[str]:
         content = tree.outcome(node) if is_leaf else tree.test(node)
         if not is_leaf and depth == max_depth:
             content += " ..."
-        missing = "" if is_leaf else f"{'' if not tree.missing_left[node] else ' or missing'}"
+        missing = " or missing" if not is_leaf and tree.missing_left[node] else ""
         yield f"{'  ' * depth}{answer + ': ' if answer else ''}{content}{missing}  [{tree.weight[node]:.6g}]"
 
 

@@ -332,15 +332,17 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         rows = self._rows(X)
         return self._consensus(*self._tree_rankings(rows))
 
-    def _tree_rankings(self, rows: Any, **bags: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _tree_rankings(
+        self, rows: Any, *, out_of_bag: bool = False, sample_weight: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Sum over the trees of the leaf rankings (Borda) or of their signs (Mallows), and the number of trees."""
         return _core.sum_rankings(
             self.trees_,
             rows,
             n_labels=self.n_outputs_,
             as_signs=self.aggregate == "mallows",
-            out_of_bag=bool(bags),
-            sample_weight=bags.get("sample_weight"),
+            out_of_bag=out_of_bag,
+            sample_weight=sample_weight,
             n_threads=effective_n_jobs(self.n_jobs),
         )
 
@@ -351,7 +353,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         return rank_labels(means)
 
     def _set_out_of_bag(self, features: Features, ranks: NDArray[np.float64], weights: NDArray | None) -> None:
-        sums, n_trees = self._tree_rankings(feature_rows(features), sample_weight=weights)
+        sums, n_trees = self._tree_rankings(feature_rows(features), out_of_bag=True, sample_weight=weights)
         seen = n_trees > 0
         self.oob_prediction_ = np.where(seen[:, None], self._consensus(sums, n_trees), np.nan)
         self.oob_score_ = float(kendall_tau(ranks[seen], self.oob_prediction_[seen])) if seen.any() else float("nan")

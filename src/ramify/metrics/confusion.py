@@ -204,9 +204,7 @@ def _counts(
         classes = np.unique(np.concatenate([np.asarray(y_true), np.asarray(y_pred)]))
         y_true, y_pred = (np.asarray(y)[:, np.newaxis] == classes for y in (y_true, y_pred))
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
-    both = pair.truth.multiply(pair.other).tocsc()
-    both.eliminate_zeros()
-    tp, true, predicted = (label_counts(matrix) for matrix in (both, pair.truth, pair.other))
+    tp, true, predicted = (label_counts(matrix) for matrix in (pair.shared(), pair.truth, pair.other))
     fp, fn = predicted - tp, true - tp
     tn = pair.truth.shape[0] - tp - fp - fn
     return np.stack([np.stack([tn, fp], axis=1), np.stack([fn, tp], axis=1)], axis=1), pair.n_left_out

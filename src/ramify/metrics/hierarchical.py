@@ -261,10 +261,14 @@ def label_information(y: Any, *, hierarchy: Hierarchy | None = None) -> NDArray[
     else:
         matrix = zero_one_matrix(hierarchy.close(sparse.csr_array(matrix)), "y")
         position = {name: j for j, name in enumerate(hierarchy.names)}
-        n_with_parents = np.empty(n_labels, dtype=np.int64)
+        n_with = label_counts(matrix)
+        n_with_parents = np.full(n_labels, n_rows, dtype=np.int64)
         for j, name in enumerate(hierarchy.names):
             parents = [position[parent] for parent in hierarchy.parents[name]]
-            n_with_parents[j] = n_rows if not parents else int((row_counts(matrix[:, parents]) == len(parents)).sum())
+            if len(parents) == 1:
+                n_with_parents[j] = n_with[parents[0]]
+            elif parents:
+                n_with_parents[j] = (row_counts(matrix[:, parents]) == len(parents)).sum()
     n_with = label_counts(matrix)
     unseen = n_with == 0
     share = np.where(unseen, 1, n_with) / (n_with_parents + unseen)
@@ -306,7 +310,6 @@ def _weights_reached(
         scores = sparse.csc_array(np.where(scores >= levels[0], scores, 0.0))
     columns = np.repeat(np.arange(scores.shape[1]), np.diff(scores.indptr))
     reached = np.searchsorted(levels, scores.data, side="right")
-    true = np.zeros(scores.data.size, dtype=bool)
     keys = scores.indices + columns * np.int64(n_rows)
     truth_columns = np.repeat(np.arange(pair.truth.shape[1]), label_counts(pair.truth))
     true = np.isin(keys, pair.truth.indices + truth_columns * np.int64(n_rows))

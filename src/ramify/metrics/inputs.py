@@ -29,6 +29,12 @@ class LabelPair:
     other: Any
     n_left_out: int
 
+    def shared(self) -> sparse.csc_array:
+        """1 where a label is both true and predicted."""
+        both = self.truth.multiply(self.other).tocsc()
+        both.eliminate_zeros()
+        return both
+
 
 def label_pair(
     y_true: Any,
@@ -83,7 +89,9 @@ def zero_one_matrix(y: Any, name: str) -> sparse.csc_array:
     """``y`` as a CSC matrix of 0/1 without stored zeros; a vector becomes one column."""
     if sparse.issparse(y):
         matrix = sparse.csc_array(y)
-        matrix.sum_duplicates()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
         _refuse_other_values(matrix.data, np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr)), name)
         matrix = sparse.csc_array(matrix.astype(np.int8))
         matrix.eliminate_zeros()

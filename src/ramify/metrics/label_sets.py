@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.metrics.inputs import averaged, check_average, label_counts, label_pair, ratio, row_counts
+from ramify.metrics.inputs import LabelPair, averaged, check_average, label_counts, label_pair, ratio, row_counts
 from ramify.metrics.score import Score
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def hamming(
     """
     check_average(average, ("micro", None))
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
-    both = label_counts(_intersection(pair))
+    both = label_counts(pair.shared())
     wrong = label_counts(pair.truth) + label_counts(pair.other) - 2 * both
     per_label = wrong / pair.truth.shape[0]
     return per_label if average is None else averaged(per_label, both, "macro", pair.n_left_out)
@@ -354,7 +354,7 @@ def _set_measure(
         if empty == "zero":
             values = np.where(np.isnan(values), (true == 0) & (predicted == 0), values)
         return averaged(values, both, "macro", 0)
-    both, true, predicted = (label_counts(m) for m in (_intersection(pair), pair.truth, pair.other))
+    both, true, predicted = (label_counts(m) for m in (pair.shared(), pair.truth, pair.other))
     if average == "micro":
         pooled = _of_counts(measure, both.sum(), true.sum(), predicted.sum())
         return Score(float(pooled), n_left_out=pair.n_left_out)
@@ -371,11 +371,5 @@ def _of_counts(measure: str, both: Any, true: Any, predicted: Any) -> NDArray[np
     return ratio(both, true + predicted - both)
 
 
-def _intersection(pair: Any) -> Any:
-    both = pair.truth.multiply(pair.other).tocsc()
-    both.eliminate_zeros()
-    return both
-
-
-def _row_counts(pair: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    return row_counts(_intersection(pair)), row_counts(pair.truth), row_counts(pair.other)
+def _row_counts(pair: LabelPair) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    return row_counts(pair.shared()), row_counts(pair.truth), row_counts(pair.other)

@@ -204,7 +204,7 @@ def _default_scoring(model: Any) -> tuple[Callable[[Any, Any, Any], float], str]
 
 def _pooled_auprc(fitted: Any, X: Any, y: Any) -> float:
     truth = y
-    if getattr(y, "ndim", 2) == 1 or (not sparse.issparse(y) and np.asarray(y).ndim == 1):
+    if not sparse.issparse(y) and np.ndim(y) == 1:
         truth = (np.asarray(y)[:, None] == np.asarray(fitted.classes_)[None, :]).astype(int)
     elif getattr(fitted, "hierarchy", None) is not None:
         truth = encode_labels(y, hierarchy=fitted.hierarchy).Y

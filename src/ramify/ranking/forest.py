@@ -132,6 +132,7 @@ class ForestRanker(BaseEstimator):
         self.rankings_ = forest_ranking(forest, scores, X, y, sample_weight=sample_weight)
         self.ranking_ = self.rankings_[scores[0]]
         self.n_features_in_ = forest.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
         if hasattr(forest, "feature_names_in_"):
             self.feature_names_in_ = forest.feature_names_in_
         return self

@@ -98,12 +98,15 @@ def subtree_groups(names: Sequence[str], feature_hierarchy: Hierarchy, *, depth:
     heads = [
         name for name, own in zip(feature_hierarchy.names, _levels(feature_hierarchy), strict=True) if own == depth
     ]
+    positions: dict[str, list[int]] = {}
+    for position, name in enumerate(names):
+        positions.setdefault(name, []).append(position)
     groups = {}
     for head in heads:
-        below = {head, *feature_hierarchy.descendants(head)}
-        own = np.array([j for j, name in enumerate(names) if name in below], dtype=np.int64)
-        if len(own):
-            groups[head] = own
+        below = (head, *feature_hierarchy.descendants(head))
+        own = sorted(position for name in below for position in positions.get(name, ()))
+        if own:
+            groups[head] = np.array(own, dtype=np.int64)
     return groups
 
 

@@ -57,8 +57,7 @@ class FeatureSpace:
         tables : mapping of int to ndarray, optional
             By nominal feature, the differences of its values, where they are not just 0 and 1.
         """
-        values = _within_half_range(_as_double(features.values))
-        low, high = _extremes(values)
+        values, low, high = _within_half_range(_as_double(features.values))
         seen = features.n_categories.astype(np.float64)
         differences = _core.Differences(
             nominal=features.n_categories > 0,
@@ -114,14 +113,19 @@ class FeatureSpace:
         }
         if sparse.issparse(self.values):
             return _core.nearest_sparse(self._by_row_and_column, _by_row(queries), **common)
-        rows = np.ascontiguousarray(self.values)
-        return _core.nearest_dense(rows, np.ascontiguousarray(queries, dtype=np.float64), **common)
+        return _core.nearest_dense(self.values, np.ascontiguousarray(queries, dtype=np.float64), **common)
+
+    def rows(self, positions: np.ndarray) -> Any:
+        """Some of the rows, as queries."""
+        return self._by_row[positions] if sparse.issparse(self.values) else self.values[positions]
+
+    @cached_property
+    def _by_row(self) -> sparse.csr_array:
+        return sparse.csr_array(self.values).sorted_indices()
 
     @cached_property
     def _by_row_and_column(self) -> Any:
-        by_row, by_column = sparse.csr_array(self.values), sparse.csc_array(self.values)
-        by_row.sort_indices()
-        by_column.sort_indices()
+        by_row, by_column = self._by_row, sparse.csc_array(self.values).sorted_indices()
         return _core.SparseMatrix(
             row_values=by_row.data,
             row_features=by_row.indices.astype(np.int32, copy=False),
@@ -161,13 +165,13 @@ class FeatureSpace:
         }
         if sparse.issparse(self.values):
             return _core.difference_sums_sparse(self._by_row_and_column, **common)
-        return _core.difference_sums_dense(np.ascontiguousarray(self.values), **common)
+        return _core.difference_sums_dense(self.values, **common)
 
 
 def _as_double(values: Any) -> Any:
     if sparse.issparse(values):
         return sparse.csc_array(values, dtype=np.float64)
-    return np.asarray(values, dtype=np.float64)
+    return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def _extremes(values: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -192,15 +196,16 @@ def _extremes(values: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.where(none, 0.0, low), np.where(none, 0.0, high)
 
 
-def _within_half_range(values: Any) -> Any:
-    """The values, or where a range would overflow, values whose ranges do not (only the scale changes)."""
+def _within_half_range(values: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The values and their extremes; where a range would overflow, at a scale on which it does not."""
     low, high = _extremes(values)
     with np.errstate(over="ignore"):
         overflows = ~np.isfinite(high - low)
     if not overflows.any():
-        return values
+        return values, low, high
     factor = np.where(overflows, 0.25, 1.0)
-    return sparse.csc_array(values @ sparse.diags_array(factor)) if sparse.issparse(values) else values * factor
+    scaled = sparse.csc_array(values @ sparse.diags_array(factor)) if sparse.issparse(values) else values * factor
+    return scaled, low * factor, high * factor
 
 
 def _by_row(matrix: Any) -> Any:

@@ -366,10 +366,8 @@ class _Sums:
         return scores, sparse.csr_array(_relevance(sums[:, [0]], sums[:, 2:], different[1:]) * self.target.varies)
 
     def _add_block(self, queries: np.ndarray, progress: Callable[[int], None] | None) -> None:
-        values = self.space.values
-        rows = sparse.csr_array(values)[queries] if sparse.issparse(values) else values[queries]
         found = self.space.nearest(
-            rows,
+            self.space.rows(queries),
             own_rows=queries,
             n_neighbors=max(self.n_neighbors),
             groups=self.target.codes,

@@ -12,7 +12,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.targets.rankings import label_pairs, pair_signs
 
 PairDistance = Callable[[np.ndarray, np.ndarray], np.ndarray]
-_BLOCK = 2048
+_BLOCK_CELLS = 1 << 23
 
 
 def class_distance(codes: np.ndarray) -> PairDistance:
@@ -145,8 +145,9 @@ def _largest_difference(rows: sparse.csr_array, weights: np.ndarray) -> float:
     weighted = sparse.csc_array(rows.multiply(weights[None, :]).T)
     own = np.asarray(rows @ weights)
     best, pair = -1.0, (0, 0)
-    for start in range(0, rows.shape[0], _BLOCK):
-        block = slice(start, start + _BLOCK)
+    height = max(1, _BLOCK_CELLS // max(1, rows.shape[0]))
+    for start in range(0, rows.shape[0], height):
+        block = slice(start, start + height)
         between = own[block, None] + own[None, :] - 2 * (rows[block] @ weighted).toarray()
         highest = int(np.argmax(between))
         if between.flat[highest] > best:
@@ -157,8 +158,7 @@ def _largest_difference(rows: sparse.csr_array, weights: np.ndarray) -> float:
 
 
 def _distinct_rows(Y: sparse.csr_array) -> sparse.csr_array:
-    Y = sparse.csr_array(Y)
-    Y.sort_indices()
+    Y = sparse.csr_array(Y).sorted_indices()
     first_of: dict[bytes, int] = {}
     for row in range(Y.shape[0]):
         first_of.setdefault(Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tobytes(), row)

@@ -102,8 +102,10 @@ def presence(data: Dataset) -> sparse.csr_array:
             )
         flipped[column] = words[0] in _PRESENT
     if flipped.any():
-        ones = sparse.csr_array(np.tile(flipped.astype(np.float64), (data.n_samples, 1)))
-        X = abs(ones - X)
+        columns = np.flatnonzero(flipped)
+        starts = np.arange(data.n_samples + 1) * len(columns)
+        ones = (np.ones(starts[-1]), np.tile(columns, data.n_samples), starts)
+        X = abs(sparse.csr_array(ones, shape=X.shape) - X)
     return pattern(check_binary(X, data.feature_names))
 
 

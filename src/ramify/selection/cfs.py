@@ -18,6 +18,8 @@ from ramify.selection.relevance import check_binary, encode_target
 
 # A better merit must be better by this much to count as progress.
 _PROGRESS = 1e-5
+# Uncertainties between features that are kept once computed.
+_KEPT_CELLS = 1 << 24
 
 
 class CFSSelector(SelectorMixin, BaseEstimator):
@@ -118,17 +120,20 @@ class _Uncertainty:
         present = np.asarray((X.T @ Y).todense()).T
         joint = _entropy(np.concatenate([present, totals[:, None] - present]))
         self.with_class = _symmetrical(self.entropy, _entropy(totals[:, None]), joint)
-        self._rows: dict[int, np.ndarray] = {}
+        self._kept: dict[int, np.ndarray] = {}
 
     def with_features(self, feature: int) -> np.ndarray:
         """Uncertainties of one feature and all others."""
-        if feature not in self._rows:
-            both = (self.X.T @ self.X[:, [feature]]).toarray().ravel()
-            own = self.n_present[feature]
-            neither = self.n_samples - self.n_present - own + both
-            joint = _entropy(np.stack([both, self.n_present - both, own - both, neither]))
-            self._rows[feature] = _symmetrical(self.entropy, self.entropy[feature], joint)
-        return self._rows[feature]
+        if feature in self._kept:
+            return self._kept[feature]
+        both = (self.X.T @ self.X[:, [feature]]).toarray().ravel()
+        own = self.n_present[feature]
+        neither = self.n_samples - self.n_present - own + both
+        joint = _entropy(np.stack([both, self.n_present - both, own - both, neither]))
+        found = _symmetrical(self.entropy, self.entropy[feature], joint)
+        if len(self._kept) * len(found) < _KEPT_CELLS:
+            self._kept[feature] = found
+        return found
 
 
 def _best_first(uncertainty: _Uncertainty, n_stale: int) -> tuple[frozenset[int], float]:

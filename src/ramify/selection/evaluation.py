@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
@@ -16,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from ramify.metrics import auroc, average_precision, geometric_mean
 from ramify.parameters import check_integer
 from ramify.ranking import FeatureRanking
+from ramify.ranking.tables import column_names, take_rows
 from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
 
 
@@ -131,7 +131,7 @@ def cross_validated_selection(
     check_integer("cross_validated_selection", "n_splits", n_splits, low=2)
     y = np.asarray(y)
     X = sparse.csr_array(X) if sparse.issparse(X) else X
-    names = tuple(X.columns) if hasattr(X, "columns") else tuple(names or (f"x{j}" for j in range(X.shape[1])))
+    names = column_names(X) if names is None or hasattr(X, "columns") else tuple(names)
     classes = np.unique(y)
     probabilities = np.zeros((len(y), len(classes)))
     folds = np.zeros(len(y), dtype=int)
@@ -139,7 +139,7 @@ def cross_validated_selection(
     fit_seconds = predict_seconds = 0.0
     splitter = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
     for fold, (train, test) in enumerate(splitter.split(np.zeros(len(y)), y)):
-        X_train, X_test = _rows(X, train), _rows(X, test)
+        X_train, X_test = take_rows(X, train), take_rows(X, test)
         model = clone(estimator)
         started = time.process_time()
         model.fit(X_train, y[train])
@@ -152,12 +152,6 @@ def cross_validated_selection(
         counts += _selection_counts(model, X_test)
     ranking = FeatureRanking(names, counts / len(y), origin={"method": "selection frequency over test rows"})
     return SelectionResult(y, classes, probabilities, folds, ranking, fit_seconds, predict_seconds)
-
-
-def _rows(X: Any, index: np.ndarray) -> Any:
-    if isinstance(X, pd.DataFrame):
-        return X.iloc[index]
-    return X[index]
 
 
 def _selection_counts(model: Any, X: Any) -> np.ndarray:

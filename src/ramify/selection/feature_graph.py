@@ -111,7 +111,8 @@ class FeatureGraph:
             return self
         names = tuple(self.names[column] for column in columns)
         ancestors = pattern(self.ancestors[columns][:, columns])
-        return FeatureGraph(names, ancestors, tuple(name for name in self.unknown if name in set(names)))
+        kept = set(names)
+        return FeatureGraph(names, ancestors, tuple(name for name in self.unknown if name in kept))
 
 
 def feature_graph(hierarchy: Hierarchy, names: Sequence[str]) -> FeatureGraph:

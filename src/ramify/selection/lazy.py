@@ -141,6 +141,7 @@ class LazySelector(BaseEstimator):
         self.dropped_features_ = tuple(names[column] for column in np.flatnonzero(dropped))
         self._columns = np.flatnonzero(~dropped)
         self.graph_ = graph.keep(self._columns)
+        self.__dict__.pop("ranking_", None)
         if rank:
             origin = {"method": f"selection frequency of {self.method}", "relevance": self.relevance}
             self.ranking_ = selection_ranking(self.selection_blocks(values), names, origin=origin)

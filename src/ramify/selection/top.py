@@ -111,6 +111,7 @@ class SelectTop(SelectorMixin, BaseEstimator):
         return self
 
     def _count(self, ranker: Any, X: Any, y: Any) -> int:
+        self.__dict__.pop("curve_", None)
         if self.n_features != "auto":
             return int(self.n_features)
         hierarchy = getattr(ranker, "hierarchy", None) or getattr(getattr(ranker, "estimator", None), "hierarchy", None)

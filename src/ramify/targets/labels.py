@@ -128,13 +128,15 @@ def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
         input_name="y",
         ensure_min_features=1,
     )
+    if sparse.issparse(array) and not array.has_canonical_format:
+        array = array.copy()
+        array.sum_duplicates()
     if not _holds_only_0_and_1(array.data if sparse.issparse(array) else array):
         raise ValueError(
             "Label sets must be a 0/1 matrix with one column per label. Got other values; "
             "fit one estimator per column where each column is a class of its own."
         )
     Y = sparse.csr_array(array).astype(np.int8)
-    Y.sum_duplicates()
     Y.eliminate_zeros()
     if hierarchy is not None:
         if Y.shape[1] != len(hierarchy):

@@ -66,7 +66,7 @@ def encode_numbers(
     scale = unit * np.sqrt(np.average((centred / unit) ** 2, axis=0, weights=sample_weight))
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     safe = np.where(constant, 1.0, scale)
-    Y = np.where(constant, 0.0, (array - mean) / safe)
+    Y = np.where(constant, 0.0, centred / safe)
     names = tuple(map(str, columns)) if columns is not None else tuple(f"y{j}" for j in range(array.shape[1]))
     return NumberTarget(Y, mean, safe, weights, names, is_single)
 
