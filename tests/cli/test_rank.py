@@ -33,7 +33,7 @@ def test_prints_who_drives_what_with_planted_features(hierarchical):
     driver = data.feature_names[np.flatnonzero(data.truth[:, label])[0]]
     line = next(line for line in output.splitlines() if line.startswith("│ 1 "))
     assert driver in line
-    assert "(q " in line
+    assert " q=" in line
     assert "█" in output
 
 
@@ -191,3 +191,10 @@ def test_branches_are_opened_by_importance_and_fit():
     assert branches_that_fit(found, 2) == [(0, "1"), (0, "2")]
     assert branches_that_fit(found, 4) == [(0, "1"), (1, "1.1"), (1, "1.2"), (0, "2")]
     assert branches_that_fit(found, 9) == [(0, "1"), (1, "1.1"), (2, "1.1.1"), (1, "1.2"), (0, "2")]
+
+
+def test_narrow_terminals_break_no_q_value(hierarchical, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    output = run(hierarchical[1], "--trees", 5, "--repeats", 2)
+    words = output.replace("│", " ").split()
+    assert sum(word.startswith("q=") and len(word) == len("q=0.123") for word in words) >= 3

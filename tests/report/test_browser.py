@@ -3,11 +3,14 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 
+import pandas as pd
 import pytest
 
+from ramify.compare import compare
 from ramify.report import write_report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install playwright)")
@@ -183,6 +186,44 @@ def test_nothing_overflows(opened, report, scheme, size):
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = sum(int(c) for c in re.findall(r"\d+", paper)[:3]) / 3
     assert brightness < 60 if scheme == "dark" else brightness > 200
+
+
+@pytest.fixture(scope="module")
+def measured_report(make_results, tmp_path_factory):
+    results = make_results()
+    measures = pd.DataFrame(
+        {"model": [0.86, 0.00701], "prior": [0.42, 0.00732], "better": ["higher", "lower"], "left_out": 0},
+        index=["AUPRC, pooled, without universal labels", "Hamming loss"],
+    )
+    table = pd.DataFrame(
+        {"random forest": [0.9, 0.8, 0.7], "extra trees": [0.8, 0.7, 0.6], "single tree": [0.7, 0.6, 0.5]},
+        index=["first set", "second set", "third set"],
+    )
+    fifth = {"genie3_oob": results.rankings["genie3"], **results.rankings}
+    results = replace(
+        results, measures=measures, measured_on="On rows", comparisons={"auprc": compare(table)}, rankings=fifth
+    )
+    return write_report(results, tmp_path_factory.mktemp("measured") / "report.html")
+
+
+def test_tables_fit_a_phone_and_five_methods_a_desktop(opened, measured_report):
+    hidden = "Math.max(...[...document.querySelectorAll('{} .scroll')].map((e) => e.scrollWidth - e.clientWidth))"
+    phone = opened(measured_report, viewport=PHONE)
+    assert phone.evaluate(hidden.format("#measures")) <= 0
+    assert phone.evaluate(hidden.format("#comparisons")) <= 0
+    assert opened(measured_report).evaluate(hidden.format("#ranking")) <= 0
+
+
+def test_small_losses_are_told_apart(opened, measured_report):
+    row = opened(measured_report).locator("#measures tr", has_text="Hamming loss").inner_text().split()
+    assert row == ["Hamming", "loss", "0.00701", "0.00732", "lower"]
+
+
+def test_the_mark_in_the_bars_of_quality_is_explained(opened, report):
+    shown = opened(report).locator(".legend .quality")
+    assert shown.is_visible()
+    assert "mark: what the label's frequency alone gives" in shown.inner_text()
+    assert not opened(report, viewport=PHONE).locator(".legend .quality").is_visible()
 
 
 def test_prints_light_and_within_the_page(opened, report):

@@ -174,9 +174,15 @@ def show_measures(table: pd.DataFrame | None, title: str, *, as_json: bool) -> N
         }
         click.echo(json.dumps({"measured_on": title, "measures": content}))
         return
-    columns = ("measure", "model", "prior alone", "better", "left out")
-    rows = zip(table.index, *(table[name].tolist() for name in ("model", "prior", "better", "left_out")), strict=True)
-    terminal.console().print(terminal.table(title, columns, rows))
+    columns = {"model": "model", "prior": "prior alone", "better": "better"}
+    if table["left_out"].any():
+        columns["left_out"] = "left out"
+    rows = zip(table.index, *(table[name].tolist() for name in columns), strict=True)
+    shown = terminal.table(title, ["measure", *columns.values()], rows)
+    if "left_out" in columns:
+        shown.caption = "left out: labels, targets or rows for which the measure is not defined"
+        shown.caption_justify = "left"
+    terminal.console().print(shown)
 
 
 def _class_names(data: Dataset) -> np.ndarray:

@@ -254,4 +254,4 @@ def _titled(name: str, titles: dict[str, str]) -> str:
 def _q_text(q: float | None) -> str:
     if q is None:
         return ""
-    return f" (q {q:.3f})" if q >= 0.001 else " (q <.001)"
+    return f" q={q:.3f}" if q >= 0.001 else " q<.001"  # one word, which no narrow column breaks in two

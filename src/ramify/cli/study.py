@@ -20,7 +20,7 @@ from ramify.cli.options import (
     processes_option,
     report_option,
 )
-from ramify.cli.terminal import json_text, plain, print_whole, progress, wrote
+from ramify.cli.terminal import command_line, json_text, plain, print_whole, progress, wrote
 from ramify.cli.terminal import table as text_table
 from ramify.writing import whole_file, whole_text
 
@@ -319,4 +319,5 @@ def _write_report(chosen: Study, path: Path) -> None:
         if values.shape[0] >= 2 and values.shape[1] >= 2:
             comparisons[measure] = chosen.compare(measure)
     title = f"Study {chosen.folder.name}"
-    write_report(Results(comparisons=comparisons, title=title, seed=chosen.random_state), path)
+    results = Results(comparisons=comparisons, title=title, seed=chosen.random_state, command=command_line())
+    write_report(results, path)

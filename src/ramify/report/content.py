@@ -252,7 +252,7 @@ def _measures(results: Results) -> dict[str, Any] | None:
     if results.measures is None:
         return None
     rows = [
-        [str(name), _three(row["model"]), _three(row["prior"]), str(row["better"])]
+        [str(name), _measured(row["model"]), _measured(row["prior"]), str(row["better"])]
         for name, row in results.measures.iterrows()
     ]
     sentence = f"{results.measured_on}. The prior knows only how frequent each label is, or the mean of each number."
@@ -302,6 +302,11 @@ def _quality_table(quality: dict[str, Any]) -> dict[str, Any] | None:
 
 def _three(value: float | None) -> str:
     return "–" if value is None or np.isnan(value) else f"{value:.3f}"
+
+
+def _measured(value: float) -> str:
+    """Three decimals, or three digits where decimals would show two small losses as the same."""
+    return f"{value:.3g}" if 0 < abs(value) < 0.1 else _three(value)
 
 
 def _curve(curve: Any) -> dict[str, Any]:
