@@ -78,9 +78,12 @@ def test_help_is_light():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+STUDY_COMMANDS = ("run", "status", "table", "compare", "export")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *(f"study {part}" for part in STUDY_COMMANDS)])
 def test_examples_stand_on_lines_of_their_own(command):
-    shown = CliRunner().invoke(ramify, [command, "--help"]).output
+    shown = CliRunner().invoke(ramify, [*command.split(), "--help"]).output
     assert "\\b" not in shown
     assert "  Examples:\n" in shown
     assert f"\n    ramify {command}" in shown

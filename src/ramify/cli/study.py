@@ -78,7 +78,14 @@ def run(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Run what is not finished, then print what was found beside what the paper printed."""
+    """Run what is not finished, then print what was found beside what the paper printed.
+
+    \b
+    Examples:
+      ramify study run label_ranking --quick --jobs 2
+      ramify study run my_study.py --folder results/mine --report mine.html
+      ramify study run hmc_relieff --dask tcp://head:8786 --retry
+    """  # noqa: D301
     module, chosen = _load(name, data, folder, quick)
     for lost in chosen.missing:
         click.echo(f"Not found, left out: {plain(lost)}", err=True)
@@ -115,7 +122,13 @@ def status(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Count the cells that are done, failed and waiting, and show what failed."""
+    """Count the cells that are done, failed and waiting, and show what failed.
+
+    \b
+    Examples:
+      ramify study status label_ranking --quick
+      ramify study status my_study.py --folder results/mine --json
+    """  # noqa: D301
     _, chosen = _load(name, data, folder, quick)
     counts = chosen.status()
     if as_json:
@@ -143,7 +156,12 @@ def table(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Mean of a measure per data set and method."""
+    """Mean of a measure per data set and method.
+
+    \b
+    Examples:
+      ramify study table label_ranking --quick --measure tau
+    """  # noqa: D301
     _, chosen = _load(name, data, folder, quick)
     values = chosen.table(measure)
     if as_json:
@@ -171,7 +189,13 @@ def compare(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Average ranks, Friedman and Nemenyi, in a sentence a paper could print."""
+    """Average ranks, Friedman and Nemenyi, in a sentence a paper could print.
+
+    \b
+    Examples:
+      ramify study compare label_ranking --quick --measure tau --report tau.html
+      ramify study compare my_study.py --measure "Hamming loss" --loss
+    """  # noqa: D301
     _, chosen = _load(name, data, folder, quick)
     result = chosen.compare(measure, larger_is_better=False if loss else None)
     if report is not None:
@@ -195,7 +219,13 @@ def compare(
 def export(
     name: str, data: Path | None, folder: Path | None, quick: bool, kind: str, measure: str | None, output: str | None
 ) -> None:
-    """Write the results as CSV, Parquet or LaTeX."""
+    """Write the results as CSV, Parquet or LaTeX.
+
+    \b
+    Examples:
+      ramify study export label_ranking --quick -o cells.csv
+      ramify study export label_ranking --quick --measure tau --format latex -o tau.tex
+    """  # noqa: D301
     keep_inputs({"-o": output}, name)
     _, chosen = _load(name, data, folder, quick)
     if kind == "latex" and measure is None:
