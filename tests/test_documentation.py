@@ -1,5 +1,6 @@
 """Commands and programs in the README and the documentation are run as they are printed."""
 
+import gzip
 import os
 import re
 import runpy
@@ -13,8 +14,9 @@ import pytest
 from ramify.cli.main import main
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "quickstart").glob("*.md"))]
-PAGES += [ROOT / "docs/guide/report.md", ROOT / "docs/guide/plots.md"]
+PAGES = [ROOT / "README.md"]
+for part in ("quickstart", "guide", "coming_from"):
+    PAGES += sorted((ROOT / "docs" / part).glob("*.md"))
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 
 if not EXAMPLES:
@@ -22,9 +24,9 @@ if not EXAMPLES:
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """Fenced blocks of a page, the test command aside."""
+    """Fenced blocks of a page, aside from the test command and from what needs a cluster."""
     found = re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-    return [block for block in found if "-m pytest" not in block]
+    return [block for block in found if "-m pytest" not in block and "dask" not in block]
 
 
 def commands(block: str) -> list[list[str]]:
@@ -46,8 +48,29 @@ def workplace(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.fixture
+def files_of_the_reader(workplace):
+    """Files that pages name and readers have: they are as small as can be."""
+    from ramify.datasets import make_hierarchical, write_arff
+
+    data = make_hierarchical(20, n_features=6, depth=2, random_state=0)
+    for name in ("cellcycle_FUN.train.arff.gz", *(f"seq_FUN.{part}.arff" for part in ("train", "valid", "test"))):
+        write_arff(data, workplace / name)
+    lines = ["!gaf-version: 2.2"]
+    for gene in ("daf-2", "daf-16", "age-1", "sir-2.1"):
+        lines.append(
+            f"WB\t{gene}\t{gene}\tinvolved_in\tGO:0000278\tPMID:1\tIDA\t\tP\t\t\tgene\ttaxon:6239\t20200101\tWB\t\t"
+        )
+    for name in ("goa.gaf.gz", "worm.gaf.gz"):
+        (workplace / name).write_bytes(gzip.compress("\n".join(lines).encode() + b"\n"))
+    shutil.copy(workplace / "terms.obo", workplace / "go.obo")
+    (workplace / "types.csv").write_text("Rome,Capital,City\nCapital,City,,\n", encoding="utf-8")
+    return workplace
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash")], ids=lambda p: p.stem)
-def test_commands_run_as_printed(page, workplace, capsys):
+@pytest.mark.usefixtures("files_of_the_reader")
+def test_commands_run_as_printed(page, capsys):
     for block in blocks(page, "bash"):
         for arguments in commands(block):
             with pytest.raises(SystemExit) as stop:
@@ -70,11 +93,21 @@ def test_set_up_command_runs_as_printed_in_a_fresh_checkout(tmp_path):
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
-def test_programs_run_as_printed(page, workplace):
+def test_programs_run_as_printed(page, files_of_the_reader):
+    """A page is read from top to bottom: a block may use what those above it made."""
+    known: dict[str, object] = {}
     for number, block in enumerate(blocks(page, "python")):
-        program = workplace / f"block{number}.py"
+        program = files_of_the_reader / f"block{number}.py"
         program.write_text(block, encoding="utf-8")
-        runpy.run_path(str(program))
+        known = runpy.run_path(str(program), init_globals=known)
+
+
+def test_programs_name_features_as_the_data_do(files_of_the_reader, capsys):
+    (block,) = blocks(ROOT / "docs" / "quickstart" / "biologist.md", "python")
+    program = files_of_the_reader / "program.py"
+    program.write_text(block, encoding="utf-8")
+    runpy.run_path(str(program))
+    assert capsys.readouterr().out.startswith("('alpha_factor_21min', 'sporulation_5h', 'cdc15_70min')")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
