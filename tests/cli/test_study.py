@@ -41,6 +41,13 @@ def test_table_and_compare_show_the_measure(folder):
     assert "too few to conclude" in " ".join(call(folder, "compare", "--measure", "mean").stdout.split())
 
 
+def test_a_report_takes_the_direction_that_was_asked_for(folder, tmp_path):
+    report = tmp_path / "study.json"
+    shown = json.loads(call(folder, "compare", "--measure", "mean", "--loss", "--json", "--report", str(report)).stdout)
+    compared = {entry["measure"]: entry for entry in json.loads(report.read_text(encoding="utf-8"))["comparisons"]}
+    assert compared["mean"]["ranks"] == shown["ranks"]
+
+
 def test_wide_tables_break_no_number(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     header, *rows = [line for line in call(folder, "table", "--measure", "spread").stdout.splitlines() if "set" in line]

@@ -191,3 +191,12 @@ def test_differences_that_rounding_hides_are_neither_ranks_nor_wins():
     assert result.ranks["a"] == result.ranks["b"]
     assert result.wins.loc["a", "b"] == result.wins.loc["b", "a"] == 0
     assert compare(table).wins.loc["a", "b"] == 3
+
+
+def test_methods_may_be_numbered_and_a_direction_must_be_known():
+    ranks = pd.Series([1.2, 1.9, 2.9])
+    found = holm_of_ranks(ranks, 10, control="0", alternative="less")
+    assert found["second"].tolist() == ["2", "1"]
+    table = pd.DataFrame({"a": [0.9, 0.8, 0.7], "b": [0.8, 0.7, 0.5]})
+    with pytest.raises(ValueError, match="alternative"):
+        wilcoxon_bh(table, control="a", alternative="fewer")

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import ShuffleSplit
 from sklearn.tree import DecisionTreeClassifier
 
 from ramify.datasets import Dataset
+from ramify.hierarchy import Hierarchy
 from ramify.study import Study, StudyError, available, data_folder, load_study_file
 from ramify.study.store import Store
 from tests.study import toy_study
@@ -373,3 +375,33 @@ def test_available_tells_found_from_missing(tmp_path):
     found, missing = available(tmp_path, {"a": ["a.csv"], "b": ["b.csv"]})
     assert list(found) == ["a"]
     assert missing == ["b"]
+
+
+def test_a_hierarchy_a_sparse_matrix_and_names_are_part_of_what_a_cell_is(tmp_path):
+    edges = [("a", "b"), ("a", "c")]
+
+    def keys(value):
+        method = partial(toy_study.noisy_mean, power=value)
+        study = Study({"toy": partial(toy_study.make_data, 0)}, {"it": method}, splits=2, folder=tmp_path)
+        return [cell.key for cell in study.cells()]
+
+    values = [
+        Hierarchy.from_edges(edges, w0=0.5),
+        Hierarchy.from_edges(edges, w0=0.75),
+        Hierarchy.from_edges([("a", "b"), ("b", "c")], w0=0.5),
+        sparse.csr_matrix([[0, 1]]),
+        sparse.csr_matrix([[1, 0]]),
+        np.array(["a", "b"], dtype=object),
+        np.array(["a", "c"], dtype=object),
+    ]
+    assert len({key for value in values for key in keys(value)}) == 2 * len(values)
+    assert keys(Hierarchy.from_edges(edges, w0=0.5)) == keys(values[0])
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux shows them")
+def test_a_run_leaves_no_file_open(tmp_path):
+    study = toy_study.study(folder=tmp_path).run()
+    files = Path("/proc/self/fd")
+    before = len(list(files.iterdir()))
+    study.run()
+    assert len(list(files.iterdir())) == before

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from traceback import extract_tb
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,7 @@ from ramify.writing import whole_file, whole_text
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from ramify.compare import Comparison
     from ramify.study import Study
 
 
@@ -199,7 +201,7 @@ def compare(
     _, chosen = _load(name, data, folder, quick)
     result = chosen.compare(measure, larger_is_better=False if loss else None)
     if report is not None:
-        _write_report(chosen, Path(report))
+        _write_report(chosen, Path(report), {measure: result})
     if as_json:
         click.echo(json_text({"ranks": result.ranks.to_dict(), "sentence": result.sentence, "groups": result.groups}))
         return
@@ -340,14 +342,14 @@ def _escaped(text: object) -> str:
     return "".join(special.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in str(text))
 
 
-def _write_report(chosen: Study, path: Path) -> None:
+def _write_report(chosen: Study, path: Path, known: Mapping[str, Comparison] = MappingProxyType({})) -> None:
     from ramify.report import Results, write_report
 
     comparisons = {}
     for measure in chosen.measure_names():
         values = chosen.table(measure).dropna()
         if values.shape[0] >= 2 and values.shape[1] >= 2:
-            comparisons[measure] = chosen.compare(measure)
+            comparisons[measure] = known.get(measure) or chosen.compare(measure)
     title = f"Study {chosen.folder.name}"
     results = Results(comparisons=comparisons, title=title, seed=chosen.random_state, command=command_line())
     write_report(results, path)

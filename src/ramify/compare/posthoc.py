@@ -78,6 +78,17 @@ def holm(
     frame
         One row per hypothesis by ascending p-value: the two methods, z, p_value, the alpha it is held against,
         adjusted p-value and whether it is significant.
+
+    References
+    ----------
+    S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65-70, 1979.
+
+    Examples
+    --------
+    >>> from ramify.compare import holm
+    >>> table = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.7, 0.6, 0.5], [0.9, 0.8, 0.6]]
+    >>> holm(table, control="0", alternative="less")[["second", "significant"]].to_numpy().tolist()
+    [['2', True], ['1', True]]
     """
     ranks = average_ranks(table, larger_is_better=larger_is_better, digits=digits)
     n_datasets = len(check_table(table))
@@ -92,8 +103,17 @@ def holm_of_ranks(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Holm's test from average ranks as papers print them."""
-    tests = _z_tests(ranks, n_datasets, control, alternative)
+    """Holm's test from average ranks as papers print them; parameters and result as of `holm`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.compare import holm_of_ranks
+    >>> printed = pd.Series({"LCC": 1.583, "CC": 2.556, "ECC": 2.639, "BR": 3.222})
+    >>> holm_of_ranks(printed, 18, control="LCC", alternative="less")["adjusted"].round(4).tolist()
+    [0.0002, 0.0141, 0.0141]
+    """
+    tests = _z_tests("holm", ranks, n_datasets, control, alternative)
     n_tests = len(tests)
     tests["threshold"] = alpha / (n_tests - np.arange(n_tests))
     tests["adjusted"] = np.minimum(1, np.maximum.accumulate(tests["p_value"] * (n_tests - np.arange(n_tests))))
@@ -110,7 +130,19 @@ def bonferroni_dunn(
     larger_is_better: bool = True,
     digits: int | None = None,
 ) -> pd.DataFrame:
-    """Bonferroni-Dunn test of average ranks against a control; parameters and result as of `holm`."""
+    """Bonferroni-Dunn test of average ranks against a control; parameters and result as of `holm`.
+
+    References
+    ----------
+    O. J. Dunn. Multiple comparisons among means. Journal of the American Statistical Association 56, 52-64, 1961.
+
+    Examples
+    --------
+    >>> from ramify.compare import bonferroni_dunn
+    >>> table = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.7, 0.6, 0.5], [0.9, 0.8, 0.6]]
+    >>> bonferroni_dunn(table, control="0")["significant"].tolist()
+    [True, False]
+    """
     ranks = average_ranks(table, larger_is_better=larger_is_better, digits=digits)
     n_datasets = len(check_table(table))
     return bonferroni_dunn_of_ranks(ranks, n_datasets, control=control, alternative=alternative, alpha=alpha)
@@ -119,8 +151,16 @@ def bonferroni_dunn(
 def bonferroni_dunn_of_ranks(
     ranks: pd.Series, n_datasets: int, *, control: str, alternative: Alternative = "two-sided", alpha: float = 0.05
 ) -> pd.DataFrame:
-    """Bonferroni-Dunn test from average ranks as papers print them."""
-    tests = _z_tests(ranks, n_datasets, control, alternative)
+    """Bonferroni-Dunn test from average ranks as papers print them; parameters and result as of `holm`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.compare import bonferroni_dunn_of_ranks
+    >>> bonferroni_dunn_of_ranks(pd.Series({"a": 1.2, "b": 1.8, "c": 3.0}), 10, control="a")["second"].tolist()
+    ['c', 'b']
+    """
+    tests = _z_tests("bonferroni_dunn", ranks, n_datasets, control, alternative)
     tests["threshold"] = alpha / len(tests)
     tests["adjusted"] = np.minimum(1, tests["p_value"] * len(tests))
     tests["significant"] = tests["adjusted"] <= alpha
@@ -139,7 +179,21 @@ def wilcoxon_bh(
 
     Parameters are those of `holm`; "greater" means that the first method of a pair has the larger values. Equal values
     on a data set count as in Demsar (2006): zero differences are split evenly between both signs.
+
+    References
+    ----------
+    J. Demsar. Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1-30, 2006.
+    Y. Benjamini, Y. Hochberg. Controlling the false discovery rate. Journal of the Royal Statistical Society 57, 1995.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.compare import wilcoxon_bh
+    >>> table = pd.DataFrame({"new": [0.9, 0.8, 0.7, 0.95, 0.85, 0.75], "old": [0.8, 0.6, 0.65, 0.8, 0.6, 0.45]})
+    >>> wilcoxon_bh(table, control="new")[["second", "p_value"]].to_numpy().tolist()
+    [['old', 0.03125]]
     """
+    check_option("wilcoxon_bh", "alternative", alternative, ("two-sided", "less", "greater"))
     values = rounded_table(table, digits)
     rows = []
     for first, second in _pairs(list(values.columns), control):
@@ -160,7 +214,18 @@ def dunn(table: Any, *, alternative: Literal["two-sided", "one-sided"] = "two-si
 
     Notes
     -----
-    `label_ranking_forests` uses it one-sided (R's dunn.test); scikit-posthocs gives the two-sided values.
+    The paper on label ranking forests uses it one-sided (R's dunn.test); scikit-posthocs gives the two-sided values.
+
+    References
+    ----------
+    O. J. Dunn. Multiple comparisons using rank sums. Technometrics 6, 241-252, 1964.
+    C. R. de Sa, C. Soares, A. Knobbe, P. Cortez. Label Ranking Forests. Expert Systems, 2016, Table 4.5.
+
+    Examples
+    --------
+    >>> from ramify.compare import dunn
+    >>> dunn([[1, 2, 9], [2, 3, 8], [1, 3, 9]]).round(3).to_numpy()[0].tolist()
+    [1.0, 0.225, 0.008]
     """
     check_option("dunn", "alternative", alternative, ("two-sided", "one-sided"))
     values = check_table(table)
@@ -189,11 +254,14 @@ def _pairs(names: list[str], control: str | None) -> list[tuple[str, str]]:
     return [(control, name) for name in names if name != control]
 
 
-def _z_tests(ranks: pd.Series, n_datasets: int, control: str | None, alternative: Alternative) -> pd.DataFrame:
-    check_option("holm", "alternative", alternative, ("two-sided", "less", "greater"))
+def _z_tests(
+    owner: str, ranks: pd.Series, n_datasets: int, control: str | None, alternative: Alternative
+) -> pd.DataFrame:
+    check_option(owner, "alternative", alternative, ("two-sided", "less", "greater"))
+    ranks = pd.Series(np.asarray(ranks, dtype=np.float64), index=[str(name) for name in ranks.index])
     error = _standard_error(len(ranks), n_datasets)
     rows = []
-    for first, second in _pairs([str(name) for name in ranks.index], control):
+    for first, second in _pairs(list(ranks.index), control):
         z = (ranks[first] - ranks[second]) / error
         two_sided = 2 * stats.norm.sf(abs(z))
         p_value = {"two-sided": two_sided, "less": stats.norm.cdf(z), "greater": stats.norm.sf(z)}[alternative]

@@ -61,12 +61,26 @@ def rank_methods(table: Any, *, larger_is_better: bool = True, digits: int | Non
 
 
 def average_ranks(table: Any, *, larger_is_better: bool = True, digits: int | None = None) -> pd.Series:
-    """Mean rank of each method over the data sets; 1 is best."""
+    """Mean rank of each method over the data sets, 1 is best; parameters as of `rank_methods`.
+
+    Examples
+    --------
+    >>> from ramify.compare import average_ranks
+    >>> average_ranks([[0.9, 0.8, 0.9], [0.5, 0.7, 0.6]]).tolist()
+    [2.25, 2.0, 1.75]
+    """
     return rank_methods(table, larger_is_better=larger_is_better, digits=digits).mean(axis=0)
 
 
 def wins(table: Any, *, larger_is_better: bool = True, digits: int | None = None) -> pd.DataFrame:
-    """Number of data sets on which the row's method is better than the column's; parameters as of `rank_methods`."""
+    """Number of data sets on which the row's method is better than the column's; parameters as of `rank_methods`.
+
+    Examples
+    --------
+    >>> from ramify.compare import wins
+    >>> wins([[0.9, 0.8], [0.5, 0.7], [0.6, 0.4]]).to_numpy().tolist()
+    [[0, 2], [1, 0]]
+    """
     values = rounded_table(table, digits)
     array = values.to_numpy() if larger_is_better else -values.to_numpy()
     counts = (array[:, :, None] > array[:, None, :]).sum(axis=0)

@@ -16,10 +16,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ramify.datasets import Dataset
+from ramify.hierarchy import Hierarchy
 
 Splits = Any
 Method = Any
@@ -199,12 +201,22 @@ def _shown(value: Any) -> str:
     if isinstance(value, Dataset):
         return f"Dataset({value.sha256 or value.source})"
     if isinstance(value, np.ndarray):
-        return f"array({hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]})"
+        return f"array({_digest(value)})"
+    if isinstance(value, Hierarchy):
+        names = np.array(value.names, dtype=object)
+        return f"Hierarchy({_digest(names)}, {_digest(value.edges)}, w0={value.w0}, aggregate={value.aggregate})"
+    if sparse.issparse(value) and hasattr(value, "indptr"):
+        return f"sparse({_digest(value.data)}, {_digest(value.indices)}, {_digest(value.indptr)}, {value.shape})"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{k}: {_shown(v)}" for k, v in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(_shown(item) for item in value) + "]"
     return repr(value)
+
+
+def _digest(values: np.ndarray) -> str:
+    content = repr(values.tolist()).encode() if values.dtype == object else np.ascontiguousarray(values).tobytes()
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def _peak_megabytes() -> float:

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import Self
 
 from ramify.study.store import unusable
 
@@ -19,19 +20,35 @@ else:
     import fcntl
 
 FILE_NAME = "claims.lock"
+# Closing a file gives back all locks of the process on it, so the claims of one process on one folder share a file.
 _HELD: set[tuple[str, int]] = set()
+_FILES: dict[str, tuple[int, int]] = {}  # by path: the open file and how many claims use it
 _HELD_LOCK = threading.Lock()
 
 
 class Claims:
-    """Claims of this process on cells of the study in a folder."""
+    """Claims of this process on cells of the study in a folder, for the time of a `with` block."""
 
     def __init__(self, folder: Path) -> None:
         self._path = str((folder / FILE_NAME).resolve())
-        try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise unusable(self._path, error.strerror) from None
+
+    def __enter__(self) -> Self:
+        with _HELD_LOCK:
+            try:
+                file, n_users = _FILES.get(self._path) or (os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644), 0)
+            except OSError as error:
+                raise unusable(self._path, error.strerror) from None
+            _FILES[self._path] = file, n_users + 1
+            self._file = file
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with _HELD_LOCK:
+            file, n_users = _FILES.pop(self._path)
+            if n_users > 1:
+                _FILES[self._path] = file, n_users - 1
+            else:
+                os.close(file)
 
     def take(self, key: str) -> bool:
         """Claim a cell; False where another run, or another thread of this one, holds it."""

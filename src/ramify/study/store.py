@@ -64,7 +64,7 @@ class Store:
         self._execute(f"CREATE TABLE IF NOT EXISTS cells ({columns})")
 
     def write(self, outcome: Outcome) -> None:
-        """Keep one finished cell; a cell that is there already is left as it is."""
+        """Keep one finished cell; of a cell that is there already only a failure is replaced, by a success."""
         row = {
             **outcome.record,
             "measures": json.dumps(outcome.record["measures"]),

@@ -126,12 +126,12 @@ class Study:
         if retry:
             failed = {key for key, status in self._store.statuses().items() if status == "failed"}
             self._store.forget(cell.key for cell in cells if cell.key in failed)
-        claims = Claims(self.folder)
-        if dask is None:
-            self._run_all(cells, claims, lambda tasks: run_local(run_cell, tasks, n_jobs=n_jobs), progress)
-        else:
-            with dask_client(dask) as client:
-                self._run_all(cells, claims, lambda tasks: run_dask(run_cell, tasks, client=client), progress)
+        with Claims(self.folder) as claims:
+            if dask is None:
+                self._run_all(cells, claims, lambda tasks: run_local(run_cell, tasks, n_jobs=n_jobs), progress)
+            else:
+                with dask_client(dask) as client:
+                    self._run_all(cells, claims, lambda tasks: run_dask(run_cell, tasks, client=client), progress)
         return self
 
     def status(self) -> pd.DataFrame:
