@@ -39,6 +39,8 @@ def comparison(n_datasets=12):
         lambda: plots.label_heatmap(ranking()),
         lambda: plots.label_heatmap(ranking(n_labels=80), labels=["label 3", "label 7"]),
         lambda: plots.agreement(["a", "b"], np.array([[1, -0.3], [-0.3, 1]])),
+        lambda: plots.method_map(["a$", "b", "c"], [[0, 0], [1, 0], [0, 1]], distances=np.ones((3, 3))),
+        lambda: plots.method_map(list("abcdef"), np.zeros((6, 2)), distances=np.zeros((6, 6))),
         lambda: plots.critical_difference(comparison()),
         lambda: plots.critical_difference(comparison(n_datasets=3)),
     ],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ramify.datasets import Dataset
+from ramify.ranking import FeatureRanking
 from ramify.report import Results, report_content, write_report
 
 
@@ -51,7 +52,23 @@ def test_agreement_is_spearmans_correlation(content, make_results):
 
     results = make_results()
     a, b = (results.rankings[name].ranks for name in ("genie3", "relief"))
-    assert content["agreement"]["correlation"][0][3] == pytest.approx(spearmanr(a, b)[0], abs=1e-3)
+    agreement = content["agreement"]
+    assert agreement["correlation"][0][3] == pytest.approx(spearmanr(a, b)[0], abs=1e-3)
+    np.testing.assert_allclose(agreement["distances"], (1 - np.array(agreement["correlation"])) / 2, atol=2e-3)
+    assert np.shape(agreement["places"]) == (4, 2)
+
+
+def test_methods_stand_on_a_map_as_far_apart_as_their_rankings_are(tmp_path):
+    ranks = np.array([[4.0, 3, 2, 1], [4, 3, 1, 2], [1, 2, 3, 4]])
+    rankings = {name: FeatureRanking("abcd", scores) for name, scores in zip("xyz", ranks, strict=True)}
+    data = Dataset(np.eye(4), y=np.array([0, 1, 0, 1]), target="classes", feature_names=tuple("abcd"))
+    agreement = report_content(Results(data, rankings))["agreement"]
+    places = np.array(agreement["places"])
+    assert np.linalg.norm(places[0] - places[1]) < np.linalg.norm(places[0] - places[2])
+    page = write_report(Results(data, rankings), tmp_path / "map.html").read_text(encoding="utf-8")
+    assert "The methods as a map" in page
+    two = write_report(Results(data, dict(list(rankings.items())[:2])), tmp_path / "two.html")
+    assert "The methods as a map" not in two.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("target", ["classes", "numbers", "rankings", None])

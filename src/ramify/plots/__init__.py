@@ -14,7 +14,7 @@ from ramify.plots.chains import (
     screening_curves,
 )
 from ramify.plots.comparison import critical_difference
-from ramify.plots.curves import addition_curves, agreement, p_values, shared_features
+from ramify.plots.curves import addition_curves, agreement, method_map, p_values, shared_features
 from ramify.plots.rankings import hierarchy_icicle, label_heatmap, ranking_bars
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "label_heatmap",
     "label_predictions",
     "measures_by_method",
+    "method_map",
     "order_losses",
     "p_values",
     "r2_histogram",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from ramify.plots.style import COLOURS, MARKERS, NEUTRAL, SEQUENTIAL, plain_figure, shortened, text_colour
+
+_MOST_LINES = 5
+"""Distances between more methods than this would cover each other."""
 
 
 def addition_curves(
@@ -132,6 +137,52 @@ def agreement(names: Sequence[str], correlation: np.ndarray) -> Figure:
     axes.set_yticks(np.arange(n) + 0.5, [shortened(name, 18) for name in names[::-1]])
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
+    return figure
+
+
+def method_map(names: Sequence[str], places: ArrayLike, *, distances: np.ndarray | None = None) -> Figure:
+    """Methods as points: the nearer, the more alike their rankings.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the methods.
+    places : array-like of shape (n, 2)
+        Where they lie, such as the `coordinates` of `ramify.ranking.method_map`.
+    distances : array of shape (n, n), optional
+        Written on the lines between the methods, where there are up to five.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    References
+    ----------
+    M. Petkovic, S. Dzeroski, D. Kocev. Feature ranking for hierarchical multi-label classification with tree ensemble
+    methods. Acta Polytechnica Hungarica 17, 2020, Figure 6.
+
+    Examples
+    --------
+    >>> from ramify.plots import method_map
+    >>> figure = method_map(["genie3", "symbolic", "relief"], [[0, 0], [0.1, 0], [0.3, 0.4]])
+    """
+    points = np.asarray(places, dtype=float)
+    if points.shape != (len(names), 2):
+        raise ValueError(f"places must have two numbers per method ({len(names)}). Got the shape {points.shape}.")
+    figure, axes = plain_figure(5.5, 4.2)
+    if distances is not None and len(names) <= _MOST_LINES:
+        for i, j in combinations(range(len(names)), 2):
+            axes.plot(*points[[i, j]].T, color=NEUTRAL, linewidth=0.8, zorder=1)
+            middle = points[[i, j]].mean(axis=0)
+            axes.annotate(f"{distances[i][j]:.2f}", middle, fontsize=8, color=NEUTRAL, ha="center", va="bottom")
+    axes.scatter(*points.T, color=COLOURS[0], s=36, zorder=2)
+    for name, place in zip(names, points, strict=True):
+        axes.annotate(shortened(name), place, xytext=(5, 4), textcoords="offset points", fontsize=9)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.25)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_visible(False)
     return figure
 
 

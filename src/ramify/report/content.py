@@ -14,7 +14,7 @@ from scipy import sparse
 
 import ramify
 from ramify.hierarchy import Hierarchy
-from ramify.ranking import FeatureRanking, overlap, spearman
+from ramify.ranking import FeatureRanking, method_map, overlap, spearman
 from ramify.report.branches import branch_tops, heat_map, most_driven
 from ramify.report.methods import citations, method_meaning
 from ramify.report.results import Results
@@ -319,7 +319,7 @@ def _curve(curve: Any) -> dict[str, Any]:
 
 
 def _agreement(results: Results) -> dict[str, Any] | None:
-    """Rank correlation of every pair of methods, and how many of the best features they share."""
+    """Rank correlation of every pair of methods, a map of them, and how many of the best features they share."""
     if len(results.rankings) < 2:
         return None
     names = list(results.rankings)
@@ -328,8 +328,11 @@ def _agreement(results: Results) -> dict[str, Any] | None:
     n_features = len(rankings[0])
     sizes = sorted({int(k) for k in np.geomspace(1, max(1, n_features // 2), 12)})
     shared = [np.mean([overlap(a, b, k) for a, b in combinations(rankings, 2)]) for k in sizes]
+    nearness = method_map(results.rankings, distance="spearman")
     agreement = {
         "methods": names,
+        "distances": [rounded(row) for row in nearness.distances.to_numpy()],
+        "places": [rounded(place) for place in nearness.coordinates.to_numpy()],
         "correlation": [rounded(row) for row in correlation],
         "sizes": sizes,
         "shared": rounded(shared),

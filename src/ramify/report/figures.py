@@ -45,6 +45,11 @@ def report_figures(content: dict[str, Any], results: Results) -> dict[str, list[
             figure = plots.agreement(agreement["methods"], np.array(agreement["correlation"], dtype=float))
             caption = "Rank correlation of every pair of methods."
             figures["agreement"].append({"svg": inline_svg(figure, "agreement"), "caption": caption})
+            if len(agreement["methods"]) > 2:
+                distances = np.array(agreement["distances"], dtype=float)
+                figure = plots.method_map(agreement["methods"], agreement["places"], distances=distances)
+                caption = "The methods as a map: the nearer, the more alike they order the features."
+                figures["agreement"].append({"svg": inline_svg(figure, "methods"), "caption": caption})
             figure = plots.shared_features(agreement["sizes"], agreement["shared"], by_chance=agreement["by_chance"])
             caption = "Share of their k best features that two methods have in common, on average."
             figures["agreement"].append({"svg": inline_svg(figure, "shared"), "caption": caption})
