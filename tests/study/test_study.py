@@ -18,7 +18,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import ShuffleSplit
 from sklearn.tree import DecisionTreeClassifier
 
+from ramify.chains import BinaryRelevance, ClassifierChain
 from ramify.datasets import Dataset
+from ramify.ensemble import ForestClassifier
 from ramify.hierarchy import Hierarchy
 from ramify.study import Study, StudyError, available, data_folder, load_study_file
 from ramify.study.store import Store
@@ -363,6 +365,24 @@ def test_interrupting_gives_the_claims_back(tmp_path, undisturbed):
 def test_bad_input_is_refused_in_clear_words(build, words):
     with pytest.raises(ValueError, match=words):
         build()
+
+
+def test_nominal_features_reach_forests_within_other_estimators_as_nominal(tmp_path):
+    # One cut tells odd from even values only if the values are a set and not a scale.
+    value = np.tile(np.arange(6), 20)
+    labels = sparse.csr_array(np.column_stack([value % 2, 1 - value % 2]))
+    data = Dataset(
+        value[:, None].astype(float),
+        y=labels,
+        target="labels",
+        feature_names=("kind",),
+        categories=(tuple("abcdef"),),
+        label_names=("odd", "even"),
+    )
+    stump = ForestClassifier(5, max_depth=1)
+    methods = {"forest": stump, "chain": ClassifierChain(stump), "relevance": BinaryRelevance(stump)}
+    study = Study({"parity": data}, methods, measures=["hamming"], splits=2, folder=tmp_path / "study").run()
+    assert study.table("hamming").loc["parity"].to_dict() == {"forest": 0.0, "chain": 0.0, "relevance": 0.0}
 
 
 def test_a_method_must_be_an_estimator_or_a_function(tmp_path):

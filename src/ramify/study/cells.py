@@ -173,20 +173,27 @@ def _measured_estimator(
         settings["random_state"] = seed
     if "hierarchy" in known and known["hierarchy"] is None:
         settings["hierarchy"] = train.hierarchy
-    if known.get("categorical_features") == "from_dtype":
+    if isinstance(known.get("categorical_features"), str):
         settings["categorical_features"] = train.categorical_features
     estimator.set_params(**settings)
-    estimator.fit(train.X, train.y)
+    estimator.fit(_features(estimator, train), train.y)
     predictions: dict[str, Any] = {}
     values = {}
     for name, measure in measures.items():
         parameters = inspect.signature(measure).parameters
         verb = "predict_proba" if "y_score" in parameters else "predict"
         if verb not in predictions:
-            predictions[verb] = getattr(estimator, verb)(test.X)
+            predictions[verb] = getattr(estimator, verb)(_features(estimator, test))
         options = {"hierarchy": test.hierarchy} if "hierarchy" in parameters and test.hierarchy is not None else {}
         values[name] = float(measure(test.y, predictions[verb], **options))
     return values
+
+
+def _features(estimator: BaseEstimator, data: Dataset) -> Any:
+    """The features as they are held, or as a frame where an estimator of ours sees only there which are nominal."""
+    is_told = "categorical_features" in estimator.get_params(deep=False)
+    is_ours = type(estimator).__module__.startswith("ramify.")
+    return data.to_frame() if is_ours and not is_told and data.categorical_features.any() else data.X
 
 
 def _loader_identity(load: Any) -> Any:
