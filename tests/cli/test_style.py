@@ -203,3 +203,29 @@ def test_model_and_data_in_the_wrong_order_are_told_so(tmp_path, capfd):
     code, _, errors = run(capfd, "predict", "songs.csv", "songs.ramify")
     assert code == 2
     assert "The model comes first, then the data" in errors
+
+
+def test_warnings_are_one_line_without_a_place_in_the_program(tmp_path):
+    data, edges = tmp_path / "data.csv", tmp_path / "order.csv"
+    edges.write_text("parent,child\nx,z\n", encoding="utf-8")
+    data.write_text("x,z,y\n1,0,a\n1,1,b\n0,0,a\n1,1,b\n0,0,a\n1,1,a\n", encoding="utf-8")
+    command = [*PROGRAM, "select", data, "--feature-hierarchy", edges, "--cv", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0
+    assert {line[:42] for line in done.stderr.splitlines()} == {"Warning: The least populated class in y ha"}
+
+
+def test_more_folds_or_neighbours_than_rows_are_refused_before_the_work(tmp_path, capfd):
+    data = tmp_path / "data.csv"
+    data.write_text("x,y\n1,a\n2,b\n3,a\n4,b\n", encoding="utf-8")
+    for arguments, words in (
+        (["--method", "relief"], "--neighbors 15 is more than the other 3 rows; name fewer."),
+        (["--quality", "--folds", 5], "--folds 5 is more than the 4 rows; name fewer."),
+    ):
+        assert run(capfd, "rank", data, *arguments) == (1, "", f"Error: {words}\n")
+    edges = tmp_path / "order.csv"
+    edges.write_text("parent,child\nx,z\n", encoding="utf-8")
+    data.write_text("x,z,y\n1,0,a\n1,1,b\n0,0,a\n1,1,b\n", encoding="utf-8")
+    code, _, errors = run(capfd, "select", data, "--feature-hierarchy", edges, "--cv", 3)
+    assert code == 2
+    assert "--cv 3 is more than the 2 rows of the largest class; name fewer folds." in errors

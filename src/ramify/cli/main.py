@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -79,7 +80,10 @@ def main(args: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if args is None else args
     debug = "--debug" in arguments
     try:
-        code: Any = ramify.main(args=arguments, prog_name="ramify", standalone_mode=False)
+        with warnings.catch_warnings():
+            if not debug:
+                warnings.showwarning = _show_warning
+            code: Any = ramify.main(args=arguments, prog_name="ramify", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -96,6 +100,11 @@ def main(args: list[str] | None = None) -> None:
         click.echo(_one_line(error), err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as one line, without the place in the program that gave it."""
+    click.echo(f"Warning: {plain(message)}", err=True)
 
 
 def _one_line(error: BaseException) -> str:

@@ -104,6 +104,7 @@ def ranked(
     if "test" in dataset.parts and len(dataset.parts) > 1:
         learnt = dataset.part(*(name for name in dataset.parts if name != "test"))
         unseen = dataset.part("test")
+    _check_sizes(methods, relief, quality, learnt.n_samples)
     relief = {**relief, "n_iterations": _share(relief["n_iterations"], learnt.n_samples)}
     rankers = {method: _ranker(method, learnt, forest, relief, verbose) for method in methods}
     rankings, grown = _rankings(rankers, learnt)
@@ -135,12 +136,24 @@ def ranked(
     return Ranked(learnt, rankings, per_label, found, knn, curves, facts, grown, unseen)
 
 
+def _check_sizes(
+    methods: tuple[str, ...], relief: dict[str, Any], quality: dict[str, int] | None, n_samples: int
+) -> None:
+    """Refuse more neighbours or folds than there are rows before the work begins."""
+    if "relief" in methods and relief["n_neighbors"] >= n_samples:
+        raise ValueError(
+            f"--neighbors {relief['n_neighbors']} is more than the other {n_samples - 1} rows; name fewer."
+        )
+    if quality is not None and quality["folds"] > n_samples:
+        raise ValueError(f"--folds {quality['folds']} is more than the {n_samples} rows; name fewer.")
+
+
 def _share(n_iterations: float, n_samples: int) -> float:
     """A number of rows as a share of them, so that it also fits parts of the data."""
     if not isinstance(n_iterations, int):
         return n_iterations
     if n_iterations > n_samples:
-        raise ValueError(f"--iterations {n_iterations} is more than the {n_samples} rows.")
+        raise ValueError(f"--iterations {n_iterations} is more than the {n_samples} rows; name fewer.")
     return n_iterations / n_samples
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -103,6 +104,10 @@ def select(
         raise click.UsageError("--cv 1 leaves no rows to learn from; name at least 2 folds, or 0 for none.")
     keep_inputs({"-o": output, "--report": report}, *data, feature_hierarchy, classes)
     chosen, ontology = _read(data, target, feature_hierarchy, classes, min_count)
+    if cv and chosen.target == "classes":
+        largest = max(Counter(_class_names(chosen).tolist()).values())
+        if cv > largest:
+            raise click.UsageError(f"--cv {cv} is more than the {largest} rows of the largest class; name fewer folds.")
     hierarchy = column_hierarchy(ontology, chosen.feature_names)
     options: dict[str, Any] = {"relevance": relevance, "close": close}
     # What breaks the hierarchy is printed with the results.
