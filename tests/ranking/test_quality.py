@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
@@ -180,3 +181,20 @@ def test_addition_curve_refuses_bad_input(small):
         addition_curve(ReliefRanker(), small.X, small.y, n_random=-1)
     with pytest.raises(ValueError, match="'cv' parameter"):
         addition_curve(ReliefRanker(), small.X, small.y, cv=1)
+
+
+def n_nominal(fitted, X, y):
+    return float(sum(values is not None for values in fitted.categories_))
+
+
+@pytest.mark.parametrize("nominal", ["from_dtype", ["kind"], [1], [False, True], None])
+def test_curves_take_nominal_features_as_every_estimator_does(nominal):
+    value = np.tile(np.arange(6), 10)
+    kind = pd.Categorical([f"v{number}" for number in value]) if isinstance(nominal, str) else value
+    frame = pd.DataFrame({"noise": np.random.default_rng(0).normal(size=60), "kind": kind})
+    ranker = ForestRanker(ForestClassifier(5, categorical_features=nominal))
+    options = {"cv": 2, "n_random": 1, "sizes": [2], "random_state": 0, "scoring": n_nominal}
+    curve = addition_curve(ranker, frame, value % 2, categorical_features=nominal, **options)
+    assert curve.values.tolist() == curve.random_mean.tolist() == [0.0 if nominal is None else 1.0]
+    with pytest.raises(ValueError, match="names 'colour', which is not a column of X"):
+        addition_curve(ranker, frame, value % 2, categorical_features=["colour"], **options)

@@ -79,7 +79,7 @@ def addition_curve(
     cv: Any = 10,
     scoring: Callable[[Any, Any, Any], float] | None = None,
     hierarchy: Hierarchy | None = None,
-    categorical_features: Any = None,
+    categorical_features: Any = "from_dtype",
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -111,8 +111,8 @@ def addition_curve(
         By default pooled AUPRC for classes and label sets, R2 for numbers, Kendall's tau for rankings.
     hierarchy : Hierarchy, optional
         Order of the labels, for the default estimator.
-    categorical_features : mask or indices, optional
-        Nominal features, for the default estimator; columns of category dtype are so by themselves.
+    categorical_features : "from_dtype", None, or mask, indices or names, default="from_dtype"
+        Nominal features, for the default estimator.
     n_jobs : int, optional
         Threads of the default estimator.
     random_state : int, RandomState or None
@@ -137,9 +137,11 @@ def addition_curve(
     check_integer("addition_curve", "n_random", n_random, low=0)
     check_jobs("addition_curve", n_jobs)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    n_features = len(column_names(X))
+    names = column_names(X)
+    n_features = len(names)
     counts = _sizes(sizes, n_features)
-    model = _Model(estimator, _default_model(ranker, y, hierarchy, n_jobs, seed), categorical_features, n_features)
+    nominal = _nominal(categorical_features, names)
+    model = _Model(estimator, _default_model(ranker, y, hierarchy, n_jobs, seed), nominal)
     score, measure = (scoring, "score") if scoring is not None else _default_scoring(model.template)
     splits = list(_folds(cv, seed).split(np.zeros(n_rows(X)), np.zeros(n_rows(X))))
     random = np.random.RandomState(seed)
@@ -167,21 +169,36 @@ def addition_curve(
 class _Model:
     """The model for a subset of the features."""
 
-    def __init__(self, given: Any, default: Any, categorical_features: Any, n_features: int) -> None:
+    def __init__(self, given: Any, default: Any, nominal: np.ndarray | None) -> None:
         self.template = default if given is None else given
         self.is_default = given is None
-        self.nominal = np.zeros(n_features, dtype=bool)
-        self.has_nominal = categorical_features is not None
-        if self.has_nominal:
-            self.nominal[np.asarray(categorical_features)] = True
+        self.nominal = nominal
 
     def of(self, features: np.ndarray) -> Any:
         model = clone(self.template)
         if self.is_default:
             model.set_params(max_features=-(-len(features) // 10))
-            if self.has_nominal:
+            if self.nominal is not None:
                 model.set_params(categorical_features=self.nominal[features])
         return model
+
+
+def _nominal(categorical_features: Any, names: tuple[str, ...]) -> np.ndarray | None:
+    """Mask of the nominal features; None where the columns' types tell them."""
+    if isinstance(categorical_features, str):
+        check_option("addition_curve", "categorical_features", categorical_features, ("from_dtype",))
+        return None
+    mask = np.zeros(len(names), dtype=bool)
+    if categorical_features is None:
+        return mask
+    chosen = np.asarray(categorical_features)
+    if chosen.dtype.kind in "UO":
+        for name in chosen.tolist():
+            if name not in names:
+                raise ValueError(f"categorical_features names {name!r}, which is not a column of X.")
+        chosen = np.array([names.index(name) for name in chosen.tolist()], dtype=np.intp)
+    mask[chosen] = True
+    return mask
 
 
 def _default_model(ranker: Any, y: Any, hierarchy: Hierarchy | None, n_jobs: int | None, seed: int) -> Any:
