@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ramify import chains, ensemble, ranking, selection
-from ramify.datasets import make_label_ranking, make_multilabel
+from ramify import Hierarchy, chains, ensemble, ranking, selection, write_report
+from ramify.datasets import make_label_ranking, make_multilabel, read
 
 WITH_JOBS = [
     estimator
@@ -52,3 +52,13 @@ NUMBERS = np.array([0.5, 1.5, np.nan, 2.5])
 def test_a_row_without_a_target_is_named_with_the_next_step(estimator, y):
     with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity) \(first in row 2\)"):
         estimator.fit(np.arange(8.0).reshape(4, 2), y)
+
+
+def test_wrong_kinds_are_refused_with_the_next_step(tmp_path):
+    for nothing in (None, 3):
+        with pytest.raises(TypeError, match=f"A file must be named by a str or a path. Got {nothing} instead"):
+            read(nothing)
+    with pytest.raises(TypeError, match=r"Got the str 'a/b'; write \['a/b'\]"):
+        Hierarchy.from_paths("a/b")
+    with pytest.raises(TypeError, match=r"writes Results. Got ForestRegressor instead; write Results\(dataset"):
+        write_report(ensemble.ForestRegressor(), tmp_path / "report.html")

@@ -115,6 +115,8 @@ class Hierarchy:
         w0, aggregate
             As of the class.
         """
+        if isinstance(paths, str):
+            raise TypeError(f"paths must be a list of paths. Got the str {paths!r}; write [{paths!r}].")
         position: dict[str, int] = {}
         parent_of: dict[str, str] = {}
         for path in paths:

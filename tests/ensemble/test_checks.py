@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import (
@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
+from ramify.chains import BinaryRelevance, MLkNN
 from ramify.datasets import make_multilabel
 from ramify.ensemble import ForestClassifier, ForestRegressor
 from ramify.metrics import auprc
@@ -124,6 +125,16 @@ def test_pipelines_grids_and_cross_validation_take_label_sets():
     assert (scores > Y.mean()).all()
     search = GridSearchCV(pipeline, {"forestclassifier__max_depth": [1, None]}, cv=2, scoring="average_precision")
     assert search.fit(data.X, Y).predict(data.X).shape == Y.shape
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 3])
+@pytest.mark.parametrize("estimator", [ForestClassifier(5), BinaryRelevance(ForestClassifier(5)), MLkNN(3)])
+def test_cross_validated_probabilities_of_label_sets_are_one_matrix(estimator, n_labels):
+    data = make_multilabel(40, n_labels=3, random_state=0)
+    y = data.y.toarray()[:, :n_labels]
+    assert cross_val_predict(estimator, data.X, y, cv=2, method="predict_proba").shape == (40, n_labels)
+    assert np.isfinite(cross_val_score(estimator, data.X, y, cv=2, scoring="average_precision")).all()
+    np.testing.assert_array_equal(clone(estimator).fit(data.X, y).classes_, [[0, 1]] * n_labels)
 
 
 def test_sparse_label_sets_in_give_sparse_label_sets_out():

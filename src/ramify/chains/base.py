@@ -68,7 +68,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     def classes_(self) -> Any:
         """Class values; for label sets `[0, 1]` per label."""
         check_is_fitted(self, "threshold_")
-        return [_ZERO_ONE] * self.n_outputs_ if self._class_values is None else self._class_values
+        return np.tile(_ZERO_ONE, (self.n_outputs_, 1)) if self._class_values is None else self._class_values
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Probability, or share of votes, of each label.

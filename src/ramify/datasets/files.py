@@ -11,7 +11,7 @@ import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -75,6 +75,8 @@ def shown(text: str | bytes, width: int = 60) -> str:
 
 def file_paths(files: PathLike | Sequence[PathLike]) -> list[Path]:
     """The argument `files` of a reader as a list of paths that exist."""
+    if not isinstance(files, (str, os.PathLike, Iterable)):
+        raise TypeError(f"A file must be named by a str or a path. Got {files!r} instead.")
     given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
     if not given:
         raise ValueError("No file was given. Name at least one file to read.")

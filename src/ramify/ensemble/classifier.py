@@ -71,7 +71,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
     ----------
     trees_ : ramify._core.Forest
         The trees.
-    classes_ : ndarray, or list of ndarray
+    classes_ : ndarray of shape (n_classes,) or (n_labels, 2)
         Class values; for label sets `[0, 1]` per label.
     label_names_ : tuple of str
         Names of the columns of `predict_proba`.
@@ -206,7 +206,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
     def classes_(self) -> Any:
         """Class values; for label sets `[0, 1]` per label."""
         check_is_fitted(self, "trees_")
-        return self._class_values if self._class_values is not None else [_ZERO_ONE] * self.n_outputs_
+        return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
 
     def predict(self, X: Any) -> Any:
         """The most probable class, or the labels whose probability exceeds one half.

@@ -43,6 +43,11 @@ def write_report(results: Results, path: str | os.PathLike[str]) -> Path:
     suffix = target.suffix.lower()
     if suffix not in {".html", ".htm", ".json", ".md"}:
         raise ValueError(f"A report is written as .html, .json or .md. Got the name {target.name!r}.")
+    if not isinstance(results, Results):
+        raise TypeError(
+            f"write_report writes Results. Got {type(results).__name__} instead; "
+            "write Results(dataset, {'name': ranking}), for instance."
+        )
     content = report_content(results)
     if suffix == ".json":
         text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
