@@ -68,3 +68,20 @@ def test_a_second_fit_forgets_the_curve_of_the_first():
     selector = SelectTop(n_features="auto", cv=2, random_state=0).fit(data.X, data.y)
     assert selector.curve_.best_size == selector.n_features_
     assert not hasattr(selector.set_params(n_features=2).fit(data.X, data.y), "curve_")
+
+
+@pytest.mark.parametrize("ranker", [ReliefRanker(categorical_features=[1]),
+                                    ForestRanker(ForestClassifier(5, categorical_features=[1]))])  # fmt: skip
+def test_auto_takes_the_features_for_nominal_that_the_ranker_takes(ranker, monkeypatch):
+    told = []
+    fit = ForestClassifier.fit
+    monkeypatch.setattr(
+        ForestClassifier,
+        "fit",
+        lambda self, X, y, sample_weight=None: (told.append(self.categorical_features), fit(self, X, y))[1],
+    )
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=40), np.tile(np.arange(4.0), 10)])
+    SelectTop(ranker, n_features="auto", cv=2, random_state=0).fit(X, X[:, 1] % 2 == 0)
+    of_curves = [np.asarray(mask) for mask in told if np.asarray(mask).dtype == bool]
+    assert [mask.sum() for mask in of_curves if len(mask) == 2] == [1, 1]  # one of both features, in each fold

@@ -114,14 +114,14 @@ class SelectTop(SelectorMixin, BaseEstimator):
         self.__dict__.pop("curve_", None)
         if self.n_features != "auto":
             return int(self.n_features)
-        hierarchy = getattr(ranker, "hierarchy", None) or getattr(getattr(ranker, "estimator", None), "hierarchy", None)
+        known = {**_shared_parameters(getattr(ranker, "estimator", None)), **_shared_parameters(ranker)}
         self.curve_ = addition_curve(
             ranker,
             X,
             y,
             n_random=0,
             cv=self.cv,
-            hierarchy=hierarchy,
+            **known,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
@@ -137,3 +137,10 @@ class SelectTop(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _shared_parameters(estimator: Any) -> dict[str, Any]:
+    """What a ranker, or its forest, knows of labels and features and the forest of "auto" must know as well."""
+    return {
+        name: getattr(estimator, name) for name in ("hierarchy", "categorical_features") if hasattr(estimator, name)
+    }
