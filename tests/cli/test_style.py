@@ -229,3 +229,14 @@ def test_more_folds_or_neighbours_than_rows_are_refused_before_the_work(tmp_path
     code, _, errors = run(capfd, "select", data, "--feature-hierarchy", edges, "--cv", 3)
     assert code == 2
     assert "--cv 3 is more than the 2 rows of the largest class; name fewer folds." in errors
+
+
+def test_a_target_that_nobody_named_is_told(tmp_path, capfd):
+    data = tmp_path / "data.csv"
+    data.write_text("x,sold\n1,0\n2,1\n3,0\n4,1\n", encoding="utf-8")
+    read = f"4 rows, 1 features, target: sold as a number (taken by its place; --target names another), {data}"
+    for command in (["rank", data, "--noise", "none"], ["fit", data, "-o", tmp_path / "m.ramify"]):
+        code, shown, _ = run(capfd, *command, "--trees", 2)
+        assert code == 0
+        assert " ".join(shown.split()).startswith(read)
+        assert "taken by its place" not in run(capfd, *command, "--trees", 2, "--target", "sold")[1]

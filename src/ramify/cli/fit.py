@@ -16,7 +16,7 @@ from ramify.cli.options import (
     report_option,
     running_options,
 )
-from ramify.cli.terminal import wrote
+from ramify.cli.terminal import plain, wrote
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -64,7 +64,7 @@ def fit(
       ramify fit cellcycle.train.arff cellcycle.test.arff -o cellcycle.ramify --report cellcycle.html
       ramify fit songs.csv --target 'mood_*' --method bagging --trees 200 -o songs.ramify
     """  # noqa: D301
-    from ramify.cli.inputs import read_data, refuse_empty, term_titles
+    from ramify.cli.inputs import described, read_data, refuse_empty, term_titles
     from ramify.cli.model_data import model_features, model_target, remember_names, show_measures
     from ramify.models import save
 
@@ -105,6 +105,8 @@ def fit(
     save(model, model_file)
     if quiet and not as_json:
         return
+    if not as_json:
+        click.echo(plain(described(learnt, chosen=bool(target))))
     show_measures(table, title, as_json=as_json)
     if not as_json:
         click.echo(f"Saved {model_file}: {trees} trees over {learnt.n_features} features and {learnt.n_samples} rows.")

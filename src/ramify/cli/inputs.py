@@ -36,6 +36,20 @@ def read_data(
     return read(list(files), **_target(files, target), hierarchy=hierarchy, feature_hierarchy=feature_hierarchy)
 
 
+def described(data: Dataset, *, chosen: bool) -> str:
+    """What was read, in a line: a target that nobody chose is told, so that a wrong guess is seen."""
+    kinds = {
+        "classes": f"{data.n_labels} classes",
+        "labels": f"{data.n_labels} labels",
+        "hierarchy": f"{data.n_labels} labels in a hierarchy",
+        "numbers": f"{', '.join(data.label_names[:3])} as {'a number' if data.n_labels == 1 else 'numbers'}",
+        "rankings": f"rankings of {data.n_labels} labels",
+    }
+    guessed = data.target in ("classes", "numbers") and not chosen
+    target = kinds.get(str(data.target), "none") + (" (taken by its place; --target names another)" if guessed else "")
+    return f"{data.n_samples} rows, {data.n_features} features, target: {target}, {data.source}"
+
+
 def refuse_empty(data: Dataset) -> Dataset:
     """Return data that there is something to learn from, or to predict."""
     if data.n_samples == 0:

@@ -159,7 +159,7 @@ def rank(
     if as_json:
         click.echo(json_text(ranked_content(found, labels, top)))
     elif not quiet:
-        print_ranked(found, labels, titles, n_top=top, n_branches=branches)
+        print_ranked(found, labels, titles, n_top=top, n_branches=branches, chosen=bool(target))
         wrote(*written, per_label, report)
 
 

@@ -7,8 +7,10 @@ from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
+from ramify.cli.inputs import described
 from ramify.cli.rank_methods import Ranked
 from ramify.cli.terminal import console, plain, table
 from ramify.ranking import FeatureRanking, group_frame, subtree_groups
@@ -30,11 +32,13 @@ def write_rankings(found: Ranked, path: str) -> list[str]:
     return written
 
 
-def print_ranked(found: Ranked, labels: Sequence[str], titles: dict[str, str], *, n_top: int, n_branches: int) -> None:
-    """Print everything for people."""
+def print_ranked(
+    found: Ranked, labels: Sequence[str], titles: dict[str, str], *, n_top: int, n_branches: int, chosen: bool
+) -> None:
+    """Print everything for people; `chosen` says whether they named the target."""
     screen = console()
     data = found.dataset
-    screen.print(f"{data.n_samples} rows, {data.n_features} features, {plain(data.source)}", markup=False)
+    click.echo(plain(described(data, chosen=chosen)))
     if labels:
         for label in labels:
             ranking = found.per_label_ranking.for_label(label)
