@@ -2,14 +2,14 @@
 
 #include <utility>
 
+#include "arrays.hpp"
 #include "checks.hpp"
-#include "vectors.hpp"
 
 namespace {
 
-nb::dict rows_of(VectorView<std::uint8_t> text, VectorView<std::uint8_t> kinds, VectorView<std::int32_t> domain_of,
-                 VectorView<std::uint8_t> domain_text, VectorView<std::int64_t> value_offsets,
-                 VectorView<std::int64_t> domain_offsets, std::int64_t index_base) {
+nb::dict rows_of(InArray<std::uint8_t> text, InArray<std::uint8_t> kinds, InArray<std::int32_t> domain_of,
+                 InArray<std::uint8_t> domain_text, InArray<std::int64_t> value_offsets,
+                 InArray<std::int64_t> domain_offsets, std::int64_t index_base) {
   require_offsets(value_offsets, domain_text.shape(0), "value_offsets");
   require_offsets(domain_offsets, value_offsets.shape(0) - 1, "domain_offsets");
   require(domain_of.shape(0) == kinds.shape(0), "There must be one domain per column.");
@@ -35,14 +35,14 @@ nb::dict rows_of(VectorView<std::uint8_t> text, VectorView<std::uint8_t> kinds, 
     rows = ramify::arff_rows({reinterpret_cast<const char*>(text.data()), text.shape(0)}, columns, index_base);
   }
   nb::dict result;
-  result["indptr"] = owned_array(std::move(rows.indptr));
-  result["indices"] = owned_array(std::move(rows.indices));
-  result["values"] = owned_array(std::move(rows.values));
-  result["text_starts"] = owned_array(std::move(rows.text_starts));
-  result["text_ends"] = owned_array(std::move(rows.text_ends));
-  result["text_quoted"] = owned_array(std::move(rows.text_quoted));
-  result["lines"] = owned_array(std::move(rows.lines));
-  result["weights"] = owned_array(std::move(rows.weights));
+  result["indptr"] = to_numpy(std::move(rows.indptr));
+  result["indices"] = to_numpy(std::move(rows.indices));
+  result["values"] = to_numpy(std::move(rows.values));
+  result["text_starts"] = to_numpy(std::move(rows.text_starts));
+  result["text_ends"] = to_numpy(std::move(rows.text_ends));
+  result["text_quoted"] = to_numpy(std::move(rows.text_quoted));
+  result["lines"] = to_numpy(std::move(rows.lines));
+  result["weights"] = to_numpy(std::move(rows.weights));
   result["n_lines"] = rows.n_lines;
   result["smallest_index"] = rows.smallest_index;
   result["largest_index"] = rows.largest_index;

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -24,19 +25,17 @@ inline int threads(int n_threads) {
   return n_threads;
 }
 
-/// Hand a vector's memory to numpy.
-template <class T>
-OutArray<T> to_numpy(std::vector<T>&& values) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return OutArray<T>(owned->data(), {owned->size()}, owner);
-}
-
-template <class T>
-OutArray<T> to_numpy(std::vector<T>&& values, std::size_t n_rows, std::size_t n_columns) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return OutArray<T>(owned->data(), {n_rows, n_columns}, owner);
+/// Hand a vector's memory to numpy, as an array of these sizes.
+template <class T, class... Sizes>
+OutArray<T> to_numpy(std::vector<T>&& values, Sizes... sizes) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = owned->data();
+  const std::size_t size = owned->size();
+  nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  if constexpr (sizeof...(sizes) == 0)
+    return OutArray<T>(data, {size}, owner);
+  else
+    return OutArray<T>(data, {static_cast<std::size_t>(sizes)...}, owner);
 }
 
 /// Between two looks: signals, then progress. An exception of either stops the kernel and reaches the caller.

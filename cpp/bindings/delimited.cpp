@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "arrays.hpp"
 #include "checks.hpp"
-#include "vectors.hpp"
 
 namespace {
 
-nb::dict columns_of(VectorView<std::uint8_t> text, std::uint8_t separator, VectorView<std::uint8_t> as_text,
-                    VectorView<std::uint8_t> missing_text, VectorView<std::int64_t> missing_offsets) {
+nb::dict columns_of(InArray<std::uint8_t> text, std::uint8_t separator, InArray<std::uint8_t> as_text,
+                    InArray<std::uint8_t> missing_text, InArray<std::int64_t> missing_offsets) {
   require_offsets(missing_offsets, missing_text.shape(0), "missing_offsets");
   ramify::DelimitedColumns columns;
   {
@@ -22,15 +22,15 @@ nb::dict columns_of(VectorView<std::uint8_t> text, std::uint8_t separator, Vecto
     columns = ramify::delimited_columns({reinterpret_cast<const char*>(text.data()), text.shape(0)}, layout);
   }
   nb::list numbers;
-  for (auto& column : columns.numbers) numbers.append(owned_array(std::move(column)));
+  for (auto& column : columns.numbers) numbers.append(to_numpy(std::move(column)));
   nb::dict result;
   result["is_regular"] = columns.is_regular;
   result["numbers"] = numbers;
-  result["is_text"] = owned_array(std::move(columns.is_text));
-  result["text_starts"] = owned_array(std::move(columns.text_starts));
-  result["text_ends"] = owned_array(std::move(columns.text_ends));
-  result["text_quoted"] = owned_array(std::move(columns.text_quoted));
-  result["lines"] = owned_array(std::move(columns.lines));
+  result["is_text"] = to_numpy(std::move(columns.is_text));
+  result["text_starts"] = to_numpy(std::move(columns.text_starts));
+  result["text_ends"] = to_numpy(std::move(columns.text_ends));
+  result["text_quoted"] = to_numpy(std::move(columns.text_quoted));
+  result["lines"] = to_numpy(std::move(columns.lines));
   return result;
 }
 

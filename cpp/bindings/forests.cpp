@@ -37,12 +37,6 @@ LabelRows label_rows(const InArray<std::int64_t>& indptr, const InArray<std::int
 
 namespace {
 
-GrowParams checked(GrowParams params) {
-  if (params.n_trees < 0 || params.first_tree < 0 || params.n_threads < 1 || params.max_features < 1)
-    throw nb::value_error("n_trees and first_tree must be at least 0, n_threads and max_features at least 1.");
-  return params;
-}
-
 /// The arguments that every kind of target has.
 template <class Grow, class... Leading>
 void def_grow(nb::module_& m, const char* name, Grow grow, Leading... leading) {
@@ -61,7 +55,7 @@ Forest bind_grow_labels(const FeatureTable& table, const InArray<std::int64_t>& 
                         int n_threads, std::optional<nb::callable> progress) {
   const GrowParams params =
       checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth, min_samples_split,
-               min_samples_leaf, min_impurity_decrease, threads(n_threads), false, min_weight_fraction_leaf});
+               min_samples_leaf, min_impurity_decrease, n_threads, false, min_weight_fraction_leaf});
   const LabelRows target = label_rows(indptr, indices, label_weights);
   const Examples examples = examples_of(table.n_rows(), rows, sample_weight);
   return Patience(std::move(progress)).run([&](const Poll& poll) {
@@ -79,7 +73,7 @@ Forest bind_grow_numbers(const FeatureTable& table,
                          std::optional<nb::callable> progress) {
   const GrowParams params =
       checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth, min_samples_split,
-               min_samples_leaf, min_impurity_decrease, threads(n_threads), false, min_weight_fraction_leaf});
+               min_samples_leaf, min_impurity_decrease, n_threads, false, min_weight_fraction_leaf});
   if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
   const NumberRows target{values.data(), static_cast<std::int64_t>(values.shape(0)),
                           static_cast<std::int64_t>(values.shape(1)), target_weights.data()};

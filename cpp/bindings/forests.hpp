@@ -26,6 +26,12 @@ inline ramify::Examples examples_of(std::int64_t n_rows, const OptionalRows& row
                                  weights ? weights->data() : nullptr);
 }
 
+inline ramify::GrowParams checked(ramify::GrowParams params) {
+  if (params.n_trees < 0 || params.first_tree < 0 || params.n_threads < 1 || params.max_features < 1)
+    throw nb::value_error("n_trees and first_tree must be at least 0, n_threads and max_features at least 1.");
+  return params;
+}
+
 /// All trees as flat arrays, and back through the validator.
 nb::dict forest_arrays(const ramify::Forest& forest);
 ramify::Forest forest_from_arrays(const std::string& outcome, std::int64_t n_outputs, const nb::dict& arrays);

@@ -26,8 +26,8 @@ RankingRows ranking_rows(const WholeRows<std::int8_t>& signs, const std::optiona
                          const WholeRows<double>& vectors, const InArray<std::int32_t>& kinds, std::int64_t n_labels,
                          double square) {
   const std::size_t n_rows = signs.shape(0);
-  const std::int64_t n_pairs = n_labels * (n_labels - 1) / 2;
-  if (n_labels < 2 || static_cast<std::int64_t>(signs.shape(1)) != n_pairs)
+  const std::int64_t n_pairs = n_pairs_of(n_labels);
+  if (static_cast<std::int64_t>(signs.shape(1)) != n_pairs)
     throw nb::value_error("signs needs one column per pair of labels.");
   if (vectors.shape(0) != n_rows || kinds.size() != n_rows ||
       (compared && (compared->shape(0) != n_rows || compared->shape(1) != signs.shape(1))))
@@ -55,21 +55,9 @@ Forest bind_grow_rankings(const FeatureTable& table, const WholeRows<std::int8_t
                           double min_impurity_decrease, double min_weight_fraction_leaf, int n_threads,
                           std::optional<nb::callable> progress) {
   const bool all_features_at_root = true;
-  const GrowParams params{seed,
-                          first_tree,
-                          n_trees,
-                          max_features,
-                          bootstrap,
-                          random_splits,
-                          max_depth,
-                          min_samples_split,
-                          min_samples_leaf,
-                          min_impurity_decrease,
-                          n_threads,
-                          all_features_at_root,
-                          min_weight_fraction_leaf};
-  if (n_trees < 0 || first_tree < 0 || n_threads < 1 || max_features < 1)
-    throw nb::value_error("n_trees and first_tree must be at least 0, n_threads and max_features at least 1.");
+  const GrowParams params =
+      checked({seed, first_tree, n_trees, max_features, bootstrap, random_splits, max_depth, min_samples_split,
+               min_samples_leaf, min_impurity_decrease, n_threads, all_features_at_root, min_weight_fraction_leaf});
   const RankingRows target = ranking_rows(signs, compared, vectors, kinds, n_labels, square);
   const RankCriterion by = criterion_of(criterion);
   const Examples examples = examples_of(table.n_rows(), rows, sample_weight);
@@ -92,7 +80,7 @@ nb::tuple bind_sum_rankings(const Forest& forest, const HeldRows& rows, std::int
 
 OutArray<double> bind_leaf_rankings(const Forest& forest, std::int64_t tree, std::int64_t n_labels) {
   if (tree < 0 || tree >= forest.n_trees()) throw nb::value_error("The forest has no such tree.");
-  if (forest.outcome != Outcome::numbers || forest.n_outputs != n_labels * (n_labels - 1) / 2)
+  if (forest.outcome != Outcome::numbers || forest.n_outputs != n_pairs_of(n_labels))
     throw nb::value_error("The forest does not hold the pairs of so many labels.");
   std::vector<double> rankings = leaf_rankings(*forest.trees[static_cast<std::size_t>(tree)], n_labels);
   const std::size_t n_leaves = rankings.size() / static_cast<std::size_t>(n_labels);

@@ -142,14 +142,6 @@ void bind_sparse_matrix(nb::module_& m) {
           "column_values"_a.noconvert(), "column_rows"_a.noconvert(), "column_offsets"_a.noconvert());
 }
 
-OutArray<std::int64_t> neighbours(std::vector<std::int64_t>&& found, std::size_t n_queries, std::int32_t n_groups,
-                                  std::int64_t n_neighbours) {
-  auto* owned = new std::vector<std::int64_t>(std::move(found));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-  return OutArray<std::int64_t>(
-      owned->data(), {n_queries, static_cast<std::size_t>(n_groups), static_cast<std::size_t>(n_neighbours)}, owner);
-}
-
 }  // namespace
 
 void bind_relief(nb::module_& m) {
@@ -171,7 +163,7 @@ void bind_relief(nb::module_& m) {
         auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) {
           return ramify::nearest_dense(all, asked, differences, query, threads(n_threads), poll);
         });
-        return neighbours(std::move(found), queries.shape(0), n_groups, n_neighbours);
+        return to_numpy(std::move(found), queries.shape(0), n_groups, n_neighbours);
       },
       "rows"_a.noconvert(), "queries"_a.noconvert(), nb::kw_only(), "differences"_a, "own_rows"_a.noconvert(),
       "groups"_a.noconvert(), "n_groups"_a, "n_neighbours"_a, "n_threads"_a, "progress"_a.none(),
@@ -188,7 +180,7 @@ void bind_relief(nb::module_& m) {
         auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) {
           return ramify::nearest_sparse(rows.matrix, queries.matrix, differences, query, threads(n_threads), poll);
         });
-        return neighbours(std::move(found), static_cast<std::size_t>(queries.matrix.n_rows), n_groups, n_neighbours);
+        return to_numpy(std::move(found), static_cast<std::size_t>(queries.matrix.n_rows), n_groups, n_neighbours);
       },
       "rows"_a, "queries"_a, nb::kw_only(), "differences"_a, "own_rows"_a.noconvert(), "groups"_a.noconvert(),
       "n_groups"_a, "n_neighbours"_a, "n_threads"_a, "progress"_a.none(), "As nearest_dense, for sparse rows.");

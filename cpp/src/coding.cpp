@@ -119,7 +119,6 @@ void store_all(Column& column, const std::vector<std::uint32_t>& codes) {
 /// Reusable memory of one thread.
 template <class Number>
 struct Workspace {
-  std::vector<Number> block;
   std::vector<Keyed<Number>> items, spare;
   std::vector<std::uint32_t> codes;
   std::vector<Number> sample;

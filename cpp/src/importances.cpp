@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "ramify/bits.hpp"
 #include "ramify/predictor.hpp"
 
 namespace ramify {
@@ -301,26 +300,13 @@ void sum_equal_labels(CountList& list) {
 
 OutOfBag route_out_of_bag(const Tree& tree, const FeatureRows& rows, const LabelRows& labels, const Examples& examples,
                           std::int64_t n_leaves) {
-  const std::vector<std::uint64_t> bag = in_bag(tree, examples, rows.n_rows());
   OutOfBag oob;
   oob.counts.resize(static_cast<std::size_t>(n_leaves));
-  const std::int64_t size = rows.rows_per_block();
-  std::vector<double> block(static_cast<std::size_t>(size * rows.n_features()), 0.0);
-  std::size_t next = 0;
-  for (std::int64_t first = 0; first < rows.n_rows(); first += size) {
-    const std::int64_t last = std::min(first + size, rows.n_rows());
-    rows.load(first, last, block.data());
-    for (; next < examples.rows.size() && examples.rows[next] < last; ++next) {
-      const std::int64_t row = examples.rows[next];
-      if (has_bit(bag, row)) continue;
-      const std::int32_t leaf = find_leaf(tree, block.data() + (row - first) * rows.n_features());
-      const double weight = examples.weights.empty() ? 1.0 : examples.weights[static_cast<std::size_t>(row)];
-      oob.weight += weight;
-      CountList& list = oob.counts[static_cast<std::size_t>(tree.child[static_cast<std::size_t>(leaf)])];
-      for (std::int64_t p = labels.offsets[row]; p < labels.offsets[row + 1]; ++p)
-        list.push_back({labels.labels[p], weight});
-    }
-    rows.unload(first, last, block.data());
+  for (const OutsideRow& at : rows_outside(tree, rows, examples)) {
+    oob.weight += at.weight;
+    CountList& list = oob.counts[static_cast<std::size_t>(tree.child[static_cast<std::size_t>(at.leaf)])];
+    for (std::int64_t p = labels.offsets[at.row]; p < labels.offsets[at.row + 1]; ++p)
+      list.push_back({labels.labels[p], at.weight});
   }
   for (CountList& list : oob.counts) sum_equal_labels(list);
   return oob;

@@ -66,6 +66,7 @@ int OneLabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t*, std::i
     small_integers_ = small_integers_ && m == whole;
     payload_[at] = whole << 1 | static_cast<std::uint32_t>(has);
   }
+  small_integers_ = small_integers_ && node_weight_ < 4294967296.0;  // sums are kept in 32 bits
   pure_ = n_have == 0 || n_have == n || label_weight_ == 0;
   node_square_ = label_weight_ * node_count_ * node_count_;
   return level;

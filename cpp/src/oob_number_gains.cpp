@@ -1,42 +1,9 @@
-#include <algorithm>
 #include <stdexcept>
 
-#include "ramify/bits.hpp"
 #include "ramify/importances.hpp"
 #include "ramify/predictor.hpp"
 
 namespace ramify {
-
-namespace {
-
-struct OutsideRow {
-  std::int64_t row;
-  std::int32_t leaf;  ///< node id
-  double weight;
-};
-
-/// A tree's out-of-bag examples, each with the leaf that it reaches.
-std::vector<OutsideRow> rows_outside(const Tree& tree, const FeatureRows& rows, const Examples& examples) {
-  const std::vector<std::uint64_t> bag = in_bag(tree, examples, rows.n_rows());
-  const std::int64_t size = rows.rows_per_block();
-  std::vector<double> block(static_cast<std::size_t>(size * rows.n_features()), 0.0);
-  std::vector<OutsideRow> outside;
-  std::size_t next = 0;
-  for (std::int64_t first = 0; first < rows.n_rows(); first += size) {
-    const std::int64_t last = std::min(first + size, rows.n_rows());
-    rows.load(first, last, block.data());
-    for (; next < examples.rows.size() && examples.rows[next] < last; ++next) {
-      const std::int64_t row = examples.rows[next];
-      if (has_bit(bag, row)) continue;
-      const double weight = examples.weights.empty() ? 1.0 : examples.weights[static_cast<std::size_t>(row)];
-      outside.push_back({row, find_leaf(tree, block.data() + (row - first) * rows.n_features()), weight});
-    }
-    rows.unload(first, last, block.data());
-  }
-  return outside;
-}
-
-}  // namespace
 
 std::vector<double> genie3_oob_numbers(const Forest& forest, const FeatureRows& rows, const NumberRows& numbers,
                                        const Examples& examples, int n_threads, const Poll& poll) {

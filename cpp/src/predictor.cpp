@@ -154,6 +154,26 @@ std::vector<std::uint64_t> in_bag(const Tree& tree, const Examples& examples, st
   return bits;
 }
 
+std::vector<OutsideRow> rows_outside(const Tree& tree, const FeatureRows& rows, const Examples& examples) {
+  const std::vector<std::uint64_t> bag = in_bag(tree, examples, rows.n_rows());
+  const std::int64_t size = rows.rows_per_block();
+  std::vector<double> block(static_cast<std::size_t>(size * rows.n_features()), 0.0);
+  std::vector<OutsideRow> outside;
+  std::size_t next = 0;
+  for (std::int64_t first = 0; first < rows.n_rows(); first += size) {
+    const std::int64_t last = std::min(first + size, rows.n_rows());
+    rows.load(first, last, block.data());
+    for (; next < examples.rows.size() && examples.rows[next] < last; ++next) {
+      const std::int64_t row = examples.rows[next];
+      if (has_bit(bag, row)) continue;
+      const double weight = examples.weights.empty() ? 1.0 : examples.weights[static_cast<std::size_t>(row)];
+      outside.push_back({row, find_leaf(tree, block.data() + (row - first) * rows.n_features()), weight});
+    }
+    rows.unload(first, last, block.data());
+  }
+  return outside;
+}
+
 void predict_oob(const Forest& forest, const FeatureRows& rows, const Examples& examples, RowRange range, int n_threads,
                  const Poll& poll, double* out, std::int32_t* n_trees) {
   check_features(forest, rows);

@@ -1,6 +1,7 @@
 #include "ramify/rank_forest.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -113,8 +114,14 @@ void LabelRanker::rank(const double* pair_means, double* ranks) {
   }
 }
 
+std::int64_t n_pairs_of(std::int64_t n_labels) {
+  if (n_labels < 2 || n_labels > std::numeric_limits<std::int32_t>::max())
+    throw std::invalid_argument("Rankings are of two labels or more.");
+  return n_labels * (n_labels - 1) / 2;
+}
+
 std::vector<double> leaf_rankings(const Tree& tree, std::int64_t n_labels) {
-  const std::int64_t n_pairs = n_labels * (n_labels - 1) / 2;
+  const std::int64_t n_pairs = n_pairs_of(n_labels);
   const auto n_leaves = static_cast<std::int64_t>(tree.leaf_values.size()) / n_pairs;
   std::vector<double> rankings(static_cast<std::size_t>(n_leaves * n_labels));
   LabelRanker ranker(n_labels);
@@ -127,7 +134,7 @@ std::vector<double> leaf_rankings(const Tree& tree, std::int64_t n_labels) {
 SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const FeatureRows& rows,
                             const Examples* examples, bool as_signs, int n_threads, const Poll& poll) {
   check_features(forest, rows);
-  const std::int64_t n_pairs = n_labels * (n_labels - 1) / 2;
+  const std::int64_t n_pairs = n_pairs_of(n_labels);
   if (forest.outcome != Outcome::numbers || forest.n_outputs != n_pairs)
     throw std::invalid_argument("The forest does not hold the pairs of so many labels.");
   const std::int64_t n_cells = as_signs ? n_pairs : n_labels;
@@ -144,8 +151,8 @@ SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const F
   run_tasks(forest.n_trees(), n_threads, prepare, poll);
 
   // Large blocks, since each block walks through the memory of all trees.
-  const std::int64_t size =
-      std::max(rows.rows_per_block(), std::min<std::int64_t>(2048, (1 << 17) / rows.n_features()));
+  const std::int64_t size = std::max(
+      rows.rows_per_block(), std::min<std::int64_t>(2048, (1 << 17) / std::max<std::int64_t>(1, rows.n_features())));
   const std::int64_t n_blocks = (rows.n_rows() + size - 1) / size;
   std::vector<std::vector<double>> blocks(static_cast<std::size_t>(n_threads));
   const auto sum_block = [&](std::int64_t task, int thread, const Control&) {

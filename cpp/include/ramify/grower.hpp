@@ -119,7 +119,7 @@ class TreeGrower {
       n_draws += draws;
     }
     tree.weight[static_cast<std::size_t>(node.id)] = total;
-    const bool too_small = n < 2 || n_draws < params_.min_samples_split || n_draws < 2 * params_.min_samples_leaf;
+    const bool too_small = n < 2 || n_draws < params_.min_samples_split || n_draws / 2 < params_.min_samples_leaf;
     const double min_weight = params_.min_weight_fraction_leaf * tree.weight[0];
     if (too_small || total < 2 * min_weight || (params_.max_depth >= 0 && node.depth >= params_.max_depth))
       return make_leaf(node, total, tree);

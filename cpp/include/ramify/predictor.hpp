@@ -53,6 +53,14 @@ std::vector<double> node_values(const Forest& forest, const Tree& tree, std::int
 /// One bit per row: is it in the tree's bag?
 std::vector<std::uint64_t> in_bag(const Tree& tree, const Examples& examples, std::int64_t n_rows);
 
+/// A tree's out-of-bag examples, each with the leaf that it reaches.
+struct OutsideRow {
+  std::int64_t row;
+  std::int32_t leaf;  ///< node id
+  double weight;
+};
+std::vector<OutsideRow> rows_outside(const Tree& tree, const FeatureRows& rows, const Examples& examples);
+
 /// The leaf (node id) that a row of feature values reaches.
 inline std::int32_t find_leaf(const Tree& tree, const double* row) {
   std::int32_t node = 0;

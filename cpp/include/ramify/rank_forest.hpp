@@ -14,6 +14,9 @@ namespace ramify {
 
 enum class RankCriterion { correlation, entropy, mallows };
 
+/// The number of pairs of labels; there must be two labels.
+std::int64_t n_pairs_of(std::int64_t n_labels);
+
 /// Grow trees for rankings. A node's decrease is, for every criterion, that of the mean variance of the pairs' signs.
 Forest grow_rankings(const FeatureTable& table, const RankingRows& target, RankCriterion criterion, double gamma,
                      const Examples& examples, const GrowParams& params, const Poll& poll);
