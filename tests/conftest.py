@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.scorecard import COUNTED, ROWS, Figure, figure, markdown, merged, summary
+from tests.scorecard import COUNTED, ROWS, Figure, counted_figure, figure, markdown, merged, summary
 
 _FIGURES: list[Figure] = []
-_COUNTS: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+_COUNTS: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
 
 
 @pytest.fixture(scope="session")
@@ -47,14 +47,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         for pattern, row, noun in COUNTED:
             if re.search(pattern, report.nodeid):
                 outcome = "expected to fail" if hasattr(report, "wasxfail") else report.outcome
-                _COUNTS[row, noun][outcome] += 1
+                _COUNTS[row, noun, report.nodeid.partition("::")[0]][outcome] += 1
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    for (row, noun), outcomes in _COUNTS.items():
-        state = "failed" if outcomes["failed"] else "passed"
-        rest = ", ".join(f"{n} {outcome}" for outcome, n in sorted(outcomes.items()) if outcome != "passed")
-        _FIGURES.append(figure(row, noun, state, f"{outcomes['passed']} {noun}" + (f" ({rest})" if rest else "")))
+    for (row, noun, file), outcomes in _COUNTS.items():
+        _FIGURES.append(counted_figure(row, noun, file, outcomes))
     if not _FIGURES:
         return
     terminalreporter.section("scorecard")

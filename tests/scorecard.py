@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import platform
 import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -128,21 +129,34 @@ COUNTED = (
 )
 """Rows whose figure is how many tests passed: a pattern of test names, the row, and what is counted."""
 
+_COUNTS = " counts "
+
 
 @dataclass(frozen=True)
 class Figure:
-    """What one test, or one kind of tests, measured for a row."""
+    """What one test measured for a row, or how many tests of one kind in one file had which outcome."""
 
     row: str
     source: str
     outcome: str
     text: str
     date: str
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 def figure(row: str, source: str, outcome: str, text: str) -> Figure:
     """A figure of today."""
-    return Figure(row, source, outcome, text, f"{datetime.now(UTC):%Y-%m-%d}")
+    return Figure(row, source, outcome, text, _today())
+
+
+def counted_figure(row: str, noun: str, file: str, counts: dict[str, int]) -> Figure:
+    """How many tests of a file that are counted as `noun` had which outcome today."""
+    outcome = "failed" if counts.get("failed") else "passed"
+    return Figure(row, f"{file}{_COUNTS}{noun}", outcome, noun, _today(), dict(counts))
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
 def merged(figures: list[Figure], memory: Path) -> list[Figure]:
@@ -176,10 +190,12 @@ def _other_form(source: str) -> tuple[str, bool]:
 
 def _still_measured(source: str) -> bool:
     """Whether the test, or the count of tests, that gave a figure is still there and still gives one."""
+    root = Path(__file__).parents[1]
+    if _COUNTS in source:
+        file, _, noun = source.partition(_COUNTS)
+        return (root / file).is_file() and any(noun == counted for _, _, counted in COUNTED)
     file, _, test = source.partition("::")
-    if not test:
-        return any(source == noun for _, _, noun in COUNTED)
-    path = Path(__file__).parents[1] / file
+    path = root / file
     definition = rf"def {re.escape(test.partition('[')[0])}\([^)]*\bscorecard\b"
     return path.is_file() and re.search(definition, path.read_text("utf-8")) is not None
 
@@ -190,9 +206,22 @@ def summary(figures: list[Figure]) -> list[tuple[str, str, str, str]]:
     for number in ROWS:
         measured = [one for one in figures if one.row == number]
         state = "not run" if not measured else "holds" if all(m.outcome == "passed" for m in measured) else "FAILS"
-        texts = "; ".join(_gathered(dict.fromkeys(one.text for one in measured)))
+        counted = [one for one in measured if one.counts]
+        texts = "; ".join(_added(counted) + _gathered(dict.fromkeys(one.text for one in measured if not one.counts)))
         lines.append((number, state, texts, min((one.date for one in measured), default="-")))
     return lines
+
+
+def _added(counted: list[Figure]) -> list[str]:
+    """Per noun the number of tests that passed in all files, and those that did not."""
+    totals: dict[str, Counter[str]] = {}
+    for one in counted:
+        totals.setdefault(one.text, Counter()).update(one.counts)
+    texts = []
+    for noun, counts in totals.items():
+        rest = ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items()) if outcome != "passed" and n)
+        texts.append(f"{counts['passed']} {noun}" + (f" ({rest})" if rest else ""))
+    return texts
 
 
 def _gathered(texts: Iterable[str]) -> list[str]:

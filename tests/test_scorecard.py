@@ -1,6 +1,6 @@
 """The scorecard keeps figures of tests that a run leaves out, and none that is stale."""
 
-from tests.scorecard import figure, markdown, merged, summary
+from tests.scorecard import counted_figure, figure, markdown, merged, summary
 
 KERNELS = "tests/trust/test_fuzz_kernels.py::test_hostile_arrays_never_kill_the_process"
 READERS = "tests/datasets/test_fuzz.py::test_mutants_are_read_or_refused"
@@ -35,6 +35,20 @@ def test_figures_of_tests_that_are_gone_or_measure_nothing_now_are_dropped(tmp_p
     ]
     merged(gone, memory)
     assert merged([], memory) == []
+
+
+def test_counts_of_files_that_did_not_run_are_kept_and_added(tmp_path):
+    memory = tmp_path / "figures.json"
+    noun, first, second = "cases of hostile arrays", "tests/ensemble/test_hostile_arrays.py", "tests/conftest.py"
+    merged([counted_figure("R10", noun, f, {"passed": n}) for f, n in ((first, 5), (second, 7))], memory)
+    kept = merged([counted_figure("R10", noun, first, {"passed": 6, "skipped": 1})], memory)
+    assert texts(kept, "R10") == "13 cases of hostile arrays (1 skipped)"
+    kept = merged([counted_figure("R10", noun, second, {"passed": 6, "failed": 1})], memory)
+    assert texts(kept, "R10") == "12 cases of hostile arrays (1 failed, 1 skipped)"
+    assert "| FAILS |" in markdown(kept)
+    old_form = figure("R10", noun, "passed", "12 cases of hostile arrays")
+    assert merged([old_form], tmp_path / "other.json") == [old_form]
+    assert merged([], tmp_path / "other.json") == []
 
 
 def test_the_table_gathers_mutants_of_several_kinds():
