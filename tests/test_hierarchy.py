@@ -111,6 +111,25 @@ def test_sparse_in_sparse_out_and_input_untouched():
     assert hierarchy.close(np.array([[0, 0, 0, 1.0]])).dtype == float
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_violations_are_those_of_a_loop_over_cells_and_parents(seed):
+    rng = np.random.default_rng(seed)
+    names = [f"n{i}" for i in range(12)]
+    edges = [(names[rng.integers(child)], names[child]) for child in range(1, 12) for _ in range(rng.integers(3))]
+    hierarchy = Hierarchy.from_edges(edges, nodes=names)
+    Y = (rng.random((20, 12)) < 0.4).astype(int)
+    slow = [
+        (row, child, hierarchy.index(parent))
+        for row in range(20)
+        for child in np.flatnonzero(Y[row]).tolist()
+        for parent in hierarchy.parents[hierarchy.names[child]]
+        if not Y[row, hierarchy.index(parent)]
+    ]
+    assert hierarchy.violations(Y).tolist() == [list(cell) for cell in sorted(slow)]
+    assert hierarchy.violations(sparse.csr_array(Y)).tolist() == hierarchy.violations(Y).tolist()
+    assert hierarchy.violations(np.zeros((0, 12), dtype=int)).shape == (0, 3)
+
+
 def test_violations_name_row_child_and_parent():
     hierarchy = Hierarchy.from_edges(DIAMOND)
     broken = hierarchy.violations(np.array([[1, 1, 0, 1], [0, 0, 0, 0]]))

@@ -309,15 +309,15 @@ class Hierarchy:
 
     def violations(self, Y: Any) -> np.ndarray:
         """Cells that break the hierarchy: rows (sample, child, parent) where the child is set and the parent is not."""
-        by_label = sparse.csc_array(self._checked(Y))
-        found = []
-        for parent, child in self.edges.tolist():
-            with_child = by_label.indices[by_label.indptr[child] : by_label.indptr[child + 1]]
-            with_parent = by_label.indices[by_label.indptr[parent] : by_label.indptr[parent + 1]]
-            lacking = np.setdiff1d(with_child, with_parent, assume_unique=True)
-            found.append(np.column_stack([lacking, np.full(len(lacking), child), np.full(len(lacking), parent)]))
-        broken = np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
-        return broken[np.lexsort(broken.T[::-1])].astype(np.int64)
+        samples, labels = (part.astype(np.int64) for part in sparse.coo_array(self._checked(Y)).coords)
+        parents = self.parent_matrix
+        n_parents = np.diff(parents.indptr)[labels]
+        first = np.repeat(parents.indptr[labels] - np.cumsum(n_parents) + n_parents, n_parents)
+        asked = parents.indices[first + np.arange(len(first))].astype(np.int64)
+        of_sample, child = np.repeat(samples, n_parents), np.repeat(labels, n_parents)
+        lacking = ~np.isin(of_sample * len(self) + asked, samples * len(self) + labels)
+        broken = np.column_stack([of_sample[lacking], child[lacking], asked[lacking]])
+        return broken[np.lexsort(broken.T[::-1])]
 
     def subset(self, names: Iterable[str]) -> Hierarchy:
         """The hierarchy of the named nodes alone; a node's parents are its nearest ancestors among them."""
