@@ -6,6 +6,10 @@ The file is struc_FUN.train (67 MB, 19,629 columns, 1,665 rows), or a generated 
 is absent. Every reading is a process of its own; shown is the least CPU time (user + system, imports not counted) and
 the largest resident set of the process, imports counted. pandas gets the data rows alone, without header, so it has
 less to do: no declarations, no labels, no hash. The aim is a ratio of at most 1 and a peak under 1 GiB.
+
+Below that, what a hierarchy of 45,000 nodes and 75,000 edges (the size of the Gene Ontology, generated) costs in one
+process: building it, depths, weights and all ancestors, and closing 2,000 label sets of ten labels and taking the most
+specific ones and the violations of them. The aim is under 2 seconds.
 """
 
 import argparse
@@ -15,9 +19,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
+
+from ramify import Hierarchy
 
 CHILD = """
 import json, resource, sys, time
@@ -51,6 +59,30 @@ def main() -> None:
     print(f"{'reader':<18} {'file':<6} {'CPU s':>7} {'ratio':>7} {'peak MiB':>9}")
     for (how, form), (seconds, peak) in measured.items():
         print(f"{how:<18} {form:<6} {seconds:7.2f} {seconds / fastest:7.2f} {peak:9.0f}")
+    measure_hierarchy()
+
+
+def measure_hierarchy(n_nodes: int = 45_000, n_edges: int = 75_000) -> None:
+    random = np.random.default_rng(0)
+    children = np.concatenate([np.arange(1, n_nodes), random.integers(1, n_nodes, n_edges - n_nodes + 1)])
+    # Parents lie among the first third, as inner terms do; most terms are leaves.
+    parents = (random.random(n_edges) ** 2 * np.minimum(children, n_nodes // 3)).astype(int)
+    edges = [(f"t{parent}", f"t{child}") for parent, child in zip(parents, children, strict=True)]
+    rows = np.repeat(np.arange(2000), 10)
+    cells = (np.ones(len(rows)), (rows, random.integers(n_nodes, size=len(rows))))
+    Y = sparse.csr_array(sparse.csr_array(cells, shape=(2000, n_nodes)) > 0)
+    started = time.process_time()
+    hierarchy = Hierarchy.from_edges(edges)
+    properties = hierarchy.depth.max(), hierarchy.weights.min(), hierarchy.ancestor_matrix.nnz
+    built = time.process_time()
+    closed = hierarchy.close(Y)
+    hierarchy.most_specific(closed)
+    n_broken = len(hierarchy.violations(Y))
+    used = time.process_time()
+    n_ancestors = properties[2] / n_nodes
+    print(f"\nhierarchy of {n_nodes} nodes, {len(hierarchy.edges)} edges, {n_ancestors:.1f} ancestors per node")
+    print(f"  built with depths, weights and ancestors   {built - started:.2f} CPU s")
+    print(f"  2,000 label sets closed, reduced, checked  {used - built:.2f} CPU s ({n_broken} cells break it)")
 
 
 def files(data: Path, folder: Path) -> tuple[Path, Path, Path]:
