@@ -77,3 +77,14 @@ def test_hierarchy_files_are_described(run):
 def test_control_characters_of_a_file_do_not_reach_the_terminal(run):
     output = run({"t.csv": "a,t\n1,\x1b[31mred\n2,b\n"}, "--target", "t")
     assert "\x1b[31mred" not in output
+
+
+@pytest.mark.parametrize("columns", [20, 45, 80])
+def test_narrow_terminals_break_no_number(tmp_path, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    files = [tmp_path / f"set{number}.csv" for number in range(6)]
+    for number, file in enumerate(files):
+        file.write_text("x,y\n" + "1,2\n" * (1000 + number), encoding="utf-8")
+    shown = CliRunner().invoke(info, [*map(str, files)]).output
+    found = [line.split("│")[1:] for line in shown.splitlines() if line.startswith("rows ")]
+    assert [int(cell) for cells in found for cell in cells] == list(range(1000, 1006))

@@ -240,3 +240,16 @@ def test_a_target_that_nobody_named_is_told(tmp_path, capfd):
         assert code == 0
         assert " ".join(shown.split()).startswith(read)
         assert "taken by its place" not in run(capfd, *command, "--trees", 2, "--target", "sold")[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="the system has no pseudo-terminals")
+@pytest.mark.parametrize(("setting", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_no_color_turns_the_colour_of_errors_off(setting, coloured):
+    terminal, end = os.openpty()
+    environment = {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "TERM": "xterm", **setting}
+    subprocess.run([*PROGRAM, "info", "none.csv"], stderr=end, check=False, timeout=120, env=environment)
+    os.close(end)
+    shown = os.read(terminal, 10_000)
+    os.close(terminal)
+    assert b"there is no such file" in shown
+    assert (b"\x1b[" in shown) is coloured

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ramify.cli.inputs import read_data
 from ramify.cli.options import data_options, output_options
 from ramify.cli.terminal import console, json_text, plain
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 ROWS = (
     ("rows", "rows"),
@@ -36,6 +39,9 @@ ROWS = (
     ("nodes", "hierarchy"),
 )
 SHARES = {"missing_share", "distinct_share"}
+_TITLES = 28
+_COLUMN = 13
+"""Characters of a line for the titles, and at least for each data set."""
 
 
 @click.command()
@@ -75,7 +81,7 @@ def info(
     if as_json:
         click.echo(json_text(described if len(described) > 1 else described[0]))
     elif not quiet:
-        _print_table(described)
+        _print_tables(described)
 
 
 def _ending(file: str) -> str:
@@ -98,7 +104,18 @@ def _described(
     return describe(read_data(files, target, hierarchy, feature_hierarchy))
 
 
-def _print_table(described: list[dict[str, Any]]) -> None:
+def _print_tables(described: list[dict[str, Any]]) -> None:
+    """Data sets side by side, as many as fit without breaking a number, the others below."""
+    screen = console()
+    screen.width = max(screen.width, _TITLES + _COLUMN)
+    at_once = (screen.width - _TITLES) // _COLUMN
+    for start in range(0, len(described), at_once):
+        if start:
+            screen.print()
+        screen.print(_table(described[start : start + at_once]))
+
+
+def _table(described: list[dict[str, Any]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -106,11 +123,11 @@ def _print_table(described: list[dict[str, Any]]) -> None:
     shown.add_column("", no_wrap=True)
     for entry in described:
         name = ", ".join(Path(part).name for part in entry["source"].split(", "))
-        shown.add_column(Text(plain(name)), justify="right", overflow="fold")
+        shown.add_column(Text(plain(name)), justify="right", overflow="fold", min_width=_COLUMN - 3)
     for key, title in ROWS:
         if any(key in entry for entry in described):
             shown.add_row(title, *(Text(_cell(key, entry.get(key))) for entry in described))
-    console().print(shown)
+    return shown
 
 
 def _cell(key: str, value: Any) -> str:

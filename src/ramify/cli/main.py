@@ -96,7 +96,8 @@ def main(args: list[str] | None = None) -> None:
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         if debug:
             raise
-        click.secho("Error: ", fg="red", bold=True, err=True, nl=False)
+        colours = False if os.environ.get("NO_COLOR") else None  # None: where there is a terminal
+        click.secho("Error: ", fg="red", bold=True, err=True, nl=False, color=colours)
         click.echo(_one_line(error), err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
