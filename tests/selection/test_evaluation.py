@@ -32,6 +32,11 @@ def test_measures_are_of_all_folds_together_and_of_their_means(data):
     predicted = result.probabilities.argmax(axis=1)
     sensitivity, specificity = np.mean(predicted[data.y == 1] == 1), np.mean(predicted[data.y == 0] == 0)
     assert found["gm"] == pytest.approx(np.sqrt(sensitivity * specificity))
+    with pytest.raises(ValueError, match="There is no class 'old'; the data has 0, 1"):
+        result.measures(positive="old")
+    prior = result.by_prior().measures()
+    assert (prior["auroc"], prior["gm"]) == (0.5, 0.0)
+    assert prior["auprc"] == pytest.approx(np.mean(data.y))
     other = result.measures(positive=0)
     assert other["auprc"] == pytest.approx(average_precision_score(1 - data.y, result.probabilities[:, 0]))
     assert found["share"] == pytest.approx(result.ranking.scores.mean())

@@ -66,6 +66,9 @@ class SelectionResult:
         dict
             "auprc" (the step sum), "auroc", "gm" and "accuracy", and each with the ending "_folds".
         """
+        if positive is not None and positive not in self.classes:
+            known = ", ".join(map(str, self.classes))
+            raise ValueError(f"There is no class {positive!r}; the data has {known}.")
         pooled = self._measures(np.ones(len(self.y), dtype=bool), positive)
         by_fold = [self._measures(self.folds == fold, positive) for fold in np.unique(self.folds)]
         means = {f"{name}_folds": float(np.nanmean([fold[name] for fold in by_fold])) for name in pooled}
