@@ -133,3 +133,9 @@ def test_bad_information_is_refused():
 def test_bad_thresholds_are_refused():
     with pytest.raises(ValueError, match="'thresholds' parameter must hold finite numbers > 0"):
         fmax([[1, 0]], [[0.5, 0.5]], thresholds=[0.0])
+
+
+def test_smin_of_perfect_predictions_is_zero_and_not_what_rounding_leaves():
+    rng = np.random.default_rng(0)
+    truth = (rng.random((300, 40)) < 0.3).astype(int)
+    assert smin(truth, truth * rng.uniform(0.5, 1.0, truth.shape)) == 0.0
