@@ -152,3 +152,17 @@ def test_names_of_the_features_and_labels_are_kept():
     forest = ForestClassifier(3, random_state=0).fit(frame, labels)
     assert forest.feature_names_in_.tolist() == ["a", "b"]
     assert forest.label_names_ == ("x", "y")
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e160, 1e307])
+@pytest.mark.parametrize("forest", [ForestClassifier(3), ForestRegressor(3)])
+def test_weights_too_extreme_to_compute_with_are_refused(forest, scale):
+    X, y = np.arange(20.0).reshape(-1, 1), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"from sample_weight sum to .* only their ratios matter"):
+        forest.fit(X, y, sample_weight=np.full(20, scale))
+
+
+def test_class_weights_too_extreme_to_compute_with_are_refused():
+    X, y = np.arange(20.0).reshape(-1, 1), np.arange(20) % 2
+    with pytest.raises(ValueError, match="from class_weight sum to"):
+        ForestClassifier(3, class_weight={0: 1e307, 1: 1.0}).fit(X, y)

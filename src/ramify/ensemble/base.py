@@ -20,6 +20,7 @@ from ramify.features import Features, apply_features
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 
 _PREDICTED_CELLS = 1 << 23
+_MAX_TOTAL_WEIGHT = 1e100
 
 
 class BaseForest(BaseEstimator):
@@ -235,7 +236,20 @@ def checked_sample_weight(estimator: BaseEstimator, sample_weight: Any, n_sample
             f"{type(estimator).__name__} needs rows to learn from, but all sample weights are zero: "
             "Sample weights must contain at least one non-zero number."
         )
+    refuse_extreme_weights(estimator, weights, "sample_weight")
     return weights
+
+
+def refuse_extreme_weights(estimator: BaseEstimator, weights: np.ndarray, name: str) -> None:
+    """Refuse weights whose sums cannot be squared in double precision, as the search for splits does."""
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > _MAX_TOTAL_WEIGHT or 0 < total < 1 / _MAX_TOTAL_WEIGHT:
+        raise ValueError(
+            f"The weights that {type(estimator).__name__} has from {name} sum to {total:g}, beyond what can be "
+            f"computed with; only their ratios matter, so scale them to a sum between {1 / _MAX_TOTAL_WEIGHT:g} and "
+            f"{_MAX_TOTAL_WEIGHT:g}."
+        )
 
 
 def _require(right: bool, fault: str) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.base import BaseForest, checked_sample_weight, refuse_extreme_weights, unchanged_on_failure
 from ramify.ensemble.growing import MAX_CATEGORIES, grow, label_arrays
 from ramify.features import Features, learn_features
 from ramify.hierarchy import Hierarchy
@@ -286,7 +286,10 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             totals = np.bincount(codes, weights=sample_weight, minlength=len(target.classes)).astype(np.float64)
             by_class = totals.sum() / (len(totals) * np.where(totals > 0, totals, np.inf))
         weights = by_class[codes].astype(np.float64)
-        return weights if sample_weight is None else weights * sample_weight
+        if sample_weight is not None:
+            weights *= sample_weight
+        refuse_extreme_weights(self, weights, "class_weight")
+        return weights
 
     def _score_out_of_bag(self, target: LabelTarget, predicted: np.ndarray) -> float:
         """Accuracy or pooled AUPRC over the rows that some tree did not see; NaN if there is none."""
