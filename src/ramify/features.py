@@ -294,13 +294,26 @@ def _columns(X: Any) -> list[Any]:
             for stored in np.split(matrix.data, matrix.indptr[1:-1])
         ]
     if hasattr(X, "iloc"):
-        return [X.iloc[:, j].to_numpy(dtype=object, na_value=None) for j in range(X.shape[1])]
+        return [_pandas_column(X.iloc[:, j]) for j in range(X.shape[1])]
     if hasattr(X, "get_columns"):
-        return [np.array(series.to_list(), dtype=object) for series in X.get_columns()]
+        return [_polars_column(series) for series in X.get_columns()]
     array = np.asarray(X)
     if array.dtype.kind in "US":
         array = array.astype(object)
     return [array[:, j] for j in range(array.shape[1])]
+
+
+def _pandas_column(series: Any) -> np.ndarray:
+    """Numbers as they are; what may be missing in another way than NaN, or is no number, as objects."""
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":
+        return np.asarray(series)
+    return np.asarray(series.to_numpy(dtype=object, na_value=None))
+
+
+def _polars_column(series: Any) -> np.ndarray:
+    if (series.dtype.is_integer() or series.dtype.is_float()) and series.null_count() == 0:
+        return np.asarray(series.to_numpy())
+    return np.array(series.to_list(), dtype=object)
 
 
 def _values_of(column: Any, name: str) -> np.ndarray:
