@@ -1,4 +1,4 @@
-"""Files that are complete under their name or not there at all."""
+"""Files that are complete under their name or not there at all, and names in them that no spreadsheet executes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
+
+# A spreadsheet takes a cell that starts with one of these for a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 @contextmanager
@@ -68,6 +71,18 @@ def whole_text(path: Path) -> Iterator[TextIO]:
         yield text
         text.flush()
         text.detach()
+
+
+def neutralised(name: str) -> str:
+    """A name that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> from ramify.writing import neutralised
+    >>> neutralised("=1+1"), neutralised("age")
+    ("'=1+1", 'age')
+    """
+    return "'" + name if name.startswith(_FORMULA_STARTS) else name
 
 
 def _is_stream(path: Path) -> bool:

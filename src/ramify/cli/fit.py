@@ -8,6 +8,7 @@ import click
 
 from ramify.cli.chain_methods import CHAIN_METHODS
 from ramify.cli.options import (
+    ENSEMBLES,
     OutputFile,
     WholeNumber,
     data_options,
@@ -21,17 +22,11 @@ from ramify.cli.terminal import plain, wrote
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
 
-METHODS: dict[str, dict[str, Any]] = {
-    "random-forest": {"splitter": "best", "bootstrap": True, "max_features": "sqrt"},
-    "bagging": {"splitter": "best", "bootstrap": True, "max_features": None},
-    "extra-trees": {"splitter": "random", "bootstrap": False, "max_features": "sqrt"},
-}
-
 
 @click.command()
 @data_options
 @click.option("-o", "--output", "--model", "model_file", required=True, type=OutputFile(), help="Model file to write.")
-@click.option("--method", default="random-forest", show_default=True, type=click.Choice([*METHODS, *CHAIN_METHODS]))
+@click.option("--method", default="random-forest", show_default=True, type=click.Choice([*ENSEMBLES, *CHAIN_METHODS]))
 @click.option("--trees", default=100, show_default=True, type=WholeNumber(1), help="Number of trees.")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
 @click.option("--min-samples-leaf", default=1, show_default=True, type=WholeNumber(1), help="Rows per leaf.")
@@ -88,9 +83,9 @@ def fit(
         random_state=seed,
         n_jobs=jobs,
         verbose=int(verbose and not quiet),
-        **METHODS[method],
+        **ENSEMBLES[method],
     )
-    measured_out_of_bag = learnt is dataset and METHODS[method]["bootstrap"] and "oob_score" in model.get_params()
+    measured_out_of_bag = learnt is dataset and ENSEMBLES[method]["bootstrap"] and "oob_score" in model.get_params()
     if measured_out_of_bag:
         model.set_params(oob_score=True)
     model.fit(model_features(learnt), model_target(learnt), sample_weight=learnt.sample_weight)

@@ -13,12 +13,10 @@ import click
 
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
 from ramify.cli.terminal import json_text, wrote
-from ramify.writing import whole_text
+from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
-
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 @click.command()
@@ -78,12 +76,12 @@ def predict(
     X = matched_features(model, dataset)
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
-    scores = model_scores(model, X)
-    shown = scores
-    if probabilities and hasattr(model, "pair_names_"):
+    by_pair = probabilities and hasattr(model, "pair_names_")
+    are_scores = not by_pair and (probabilities or not hasattr(model, "predict_proba"))
+    if by_pair:
         shown = _pair_probabilities(model, X)
-    elif not probabilities or not hasattr(model, "predict_proba"):
-        shown = model.predict(X)
+    else:
+        shown = model_scores(model, X) if are_scores else model.predict(X)
     rows = _rows(model, dataset, shown, probabilities)
     if output is None:
         if as_json or not quiet:
@@ -91,9 +89,11 @@ def predict(
     else:
         with whole_text(Path(output)) as file:
             _write(file, rows)
-    truth = matched_target(dataset, model) if hasattr(model, "prior_") else None
     if output is not None and (as_json or not quiet):
-        measures = None if truth is None else model_measures(model, truth, scores)
+        truth = matched_target(dataset, model) if hasattr(model, "prior_") else None
+        measures = None
+        if truth is not None:
+            measures = model_measures(model, truth, shown if are_scores else model_scores(model, X))
         show_measures(measures, f"Measured on {dataset.n_samples} rows", as_json=as_json)
         wrote(output, quiet=as_json)
 
@@ -103,22 +103,22 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
     from scipy import sparse
 
     by_pair = probabilities and hasattr(model, "pair_names_")
-    names = [_defused(name) for name in (model.pair_names_ if by_pair else model.label_names_)]
+    names = [neutralised(name) for name in (model.pair_names_ if by_pair else model.label_names_)]
     ids = [str(number) for number in range(1, data.n_samples + 1)] if data.ids is None else [str(i) for i in data.ids]
     kind = getattr(model, "target_kind_", "rankings")
     if kind == "classes" and not probabilities:
         yield ["id", "prediction"]
-        yield from ([_defused(i), _defused(str(value))] for i, value in zip(ids, predicted, strict=True))
+        yield from ([neutralised(i), neutralised(str(value))] for i, value in zip(ids, predicted, strict=True))
     elif kind in ("labels", "hierarchy") and not probabilities:
         yield ["id", "prediction"]
         sets = sparse.csr_array(predicted)
         for row, i in enumerate(ids):
             labels = sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist()
-            yield [_defused(i), _defused("@".join(model.label_names_[label] for label in sorted(labels)))]
+            yield [neutralised(i), neutralised("@".join(model.label_names_[label] for label in sorted(labels)))]
     else:
         yield ["id", *names]
         for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):
-            yield [_defused(i), *values]
+            yield [neutralised(i), *values]
 
 
 def _pair_probabilities(model: Any, X: Any) -> Any:
@@ -136,8 +136,3 @@ def _write(file: IO[str], rows: Iterator[list[Any]], *, as_json: bool = False) -
         file.write(json_text([dict(zip(names, row, strict=True)) for row in rows]) + "\n")
         return
     csv.writer(file, lineterminator="\n").writerows(rows)
-
-
-def _defused(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

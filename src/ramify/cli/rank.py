@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.cli.options import (
+    ENSEMBLES,
     OutputFile,
     WholeNumber,
     data_options,
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
 
 SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
 METHODS = (*SCORES, "relief", "lcc")
-ENSEMBLES: dict[str, dict[str, Any]] = {
-    "random-forest": {"splitter": "best", "bootstrap": True, "max_features": "sqrt"},
-    "bagging": {"splitter": "best", "bootstrap": True, "max_features": None},
-    "extra-trees": {"splitter": "random", "bootstrap": False, "max_features": "sqrt"},
-}
 
 
 class ShareOrNumber(click.ParamType):
@@ -181,8 +177,7 @@ def _write_per_label(found: Ranked, path: str) -> None:
 
     import numpy as np
 
-    from ramify.ranking.files import neutralised
-    from ramify.writing import whole_text
+    from ramify.writing import neutralised, whole_text
 
     ranking = found.per_label_ranking
     cells = ranking.per_label.tocoo()

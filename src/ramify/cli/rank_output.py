@@ -97,7 +97,8 @@ def branches_that_fit(found: Ranked, n_lines: int) -> list[tuple[int, str]]:
     ranked_labels = sorted(ranking.label_names, key=lambda name: -total[name])
     if order is None:
         return [(0, name) for name in ranked_labels if total[name] > 0][:n_lines]
-    roots = [name for name in ranked_labels if name in set(order.roots) and total[name] > 0][:n_lines]
+    tops = set(order.roots)
+    roots = [name for name in ranked_labels if name in tops and total[name] > 0][:n_lines]
     opened: set[str] = set()
     shown = set(roots)
     waiting = [(-total[name], place, name) for place, name in enumerate(roots)]

@@ -15,7 +15,7 @@ import click
 from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, report_option
 from ramify.cli.terminal import console, json_text, plain, wrote
 from ramify.cli.terminal import table as text_table
-from ramify.writing import whole_text
+from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 LAZY = ("rpv", "hip", "mr", "hip-mr", "positive", "negative")
 METHODS = (*LAZY, "shsel", "gtd", "tsel", "cfs", "relieff")
 MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM", "accuracy": "accuracy"}
-# A spreadsheet takes a cell that starts with one of these for a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 @click.command()
@@ -341,11 +339,9 @@ def _write(path: Path, lines: list[dict[str, Any]]) -> None:
     with whole_text(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(lines[0] if lines else ["feature"])
-        writer.writerows([_defused(cell) for cell in line.values()] for line in lines)
-
-
-def _defused(cell: Any) -> Any:
-    return "'" + cell if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+        writer.writerows(
+            [neutralised(cell) if isinstance(cell, str) else cell for cell in line.values()] for line in lines
+        )
 
 
 def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) -> None:

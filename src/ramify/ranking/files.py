@@ -16,12 +16,10 @@ from scipy.stats import rankdata
 
 from ramify.hierarchy import Hierarchy
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.writing import whole_text
+from ramify.writing import neutralised, whole_text
 
 _FORMAT = "ramify feature ranking 1"
 _CSV_COLUMNS = ["index", "feature", "rank", "score"]
-# A spreadsheet takes a cell that starts with one of these for a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def write_ranking(ranking: FeatureRanking, path: str | PathLike[str]) -> None:
@@ -271,11 +269,6 @@ def _parsed(kind: Callable[[str], Any], cell: str, source: Path, line: int, colu
         return kind(cell)
     except ValueError:
         raise ValueError(f"{source}, line {line}, column {column}: {cell!r} is not a number.") from None
-
-
-def neutralised(name: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    return "'" + name if name.startswith(_FORMULA_STARTS) else name
 
 
 def _armed(name: str) -> str:
