@@ -58,6 +58,8 @@ def test_wrong_kinds_are_refused_with_the_next_step(tmp_path):
     for nothing in (None, 3):
         with pytest.raises(TypeError, match=f"A file must be named by a str or a path. Got {nothing} instead"):
             read(nothing)
+    with pytest.raises(ValueError, match="The name of a file is empty. Name a file to read"):
+        read("")
     with pytest.raises(TypeError, match=r"Got the str 'a/b'; write \['a/b'\]"):
         Hierarchy.from_paths("a/b")
     with pytest.raises(TypeError, match=r"writes Results. Got ForestRegressor instead; write Results\(dataset"):

@@ -84,6 +84,8 @@ def file_paths(files: PathLike | Sequence[PathLike]) -> list[Path]:
     for entry in given:
         if not isinstance(entry, (str, os.PathLike)):
             raise TypeError(f"A file must be named by a str or a path. Got {type(entry).__name__} instead.")
+        if not os.fspath(entry):
+            raise ValueError("The name of a file is empty. Name a file to read.")
         path = Path(entry)
         if path.is_dir():
             raise FileError(path, "this is a folder", advice="Name the files in it.")
