@@ -15,7 +15,7 @@ from ramify.hierarchy import Hierarchy
 
 
 def read_hierarchy(file: PathLike) -> Hierarchy:
-    """Read a hierarchy with the reader that its file name calls for.
+    r"""Read a hierarchy with the reader that its file name calls for.
 
     Parameters
     ----------
@@ -26,6 +26,17 @@ def read_hierarchy(file: PathLike) -> Hierarchy:
     -------
     Hierarchy
         The hierarchy.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ramify.datasets import read_hierarchy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "terms.txt"
+    ...     _ = file.write_text("parent,child\nanimal,cat\nanimal,dog\n")
+    ...     read_hierarchy(file).names
+    ('animal', 'cat', 'dog')
     """
     return read_obo(file) if is_ontology(file) else read_edges(file)
 

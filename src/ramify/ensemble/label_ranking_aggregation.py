@@ -30,6 +30,13 @@ def consensus(preferences: NDArray[np.floating], n_labels: int, *, aggregate: st
     Returns
     -------
     ndarray of shape (n_samples, n_labels)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.ensemble.label_ranking_aggregation import consensus
+    >>> consensus(np.array([[1.0, 1.0, 0.5]]), 3, aggregate="borda").tolist()  # pairs (0, 1), (0, 2), (1, 2)
+    [[1.0, 2.0, 3.0]]
     """
     if aggregate == "mallows":
         return mallows_centre(preferences, n_labels)

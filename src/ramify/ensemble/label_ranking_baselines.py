@@ -293,7 +293,15 @@ class PairwiseLabelRanker(LabelRankerMixin, BaseEstimator):
 
 
 def preference_matrix(mean_signs: NDArray[np.floating], n_labels: int) -> NDArray[np.float64]:
-    """Return probabilities (n, a, b) that label a is preferred to label b from mean signs; a tie counts one half."""
+    """Return probabilities (n, a, b) that label a is preferred to label b from mean signs; a tie counts one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.ensemble.label_ranking_baselines import preference_matrix
+    >>> preference_matrix(np.array([[1.0, 0.0, -1.0]]), 3)[0].tolist()
+    [[0.5, 1.0, 0.5], [0.0, 0.5, 0.0], [0.5, 1.0, 0.5]]
+    """
     first, second = label_pairs(n_labels)
     matrix = np.full((len(mean_signs), n_labels, n_labels), 0.5)
     matrix[:, first, second] = (1 + np.asarray(mean_signs)) / 2

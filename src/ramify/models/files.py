@@ -65,6 +65,16 @@ def load(path: str | Path) -> Any:
         If the file is not a model file, is damaged or breaks a rule of its format. It is a ValueError.
     FileNotFoundError
         If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ramify import ForestClassifier, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(ForestClassifier(3, random_state=0).fit([[0.0], [1.0]], [0, 1]), Path(folder) / "model.ramify")
+    ...     load(Path(folder) / "model.ramify").n_estimators
+    3
     """
     file = Path(path)
     try:

@@ -95,6 +95,14 @@ def importance_densities(importances: pd.DataFrame | ArrayLike) -> Figure:
     References
     ----------
     L-classifier chains, Figures 5.2, 5.5 and 5.8.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.plots import importance_densities
+    >>> importances = pd.DataFrame([[5.0, 1.0, 0.0, 2.0], [1.0, 3.0, 4.0, 0.0]], ["x", "y"], ["a", "b", "x", "y"])
+    >>> figure = importance_densities(importances)
+    >>> figure.savefig("importances.svg")  # doctest: +SKIP
     """
     frame = _as_frame(importances)
     index = importance_index(frame)
@@ -137,6 +145,14 @@ def importance_heatmap(
     References
     ----------
     L-classifier chains, Figures 5.3, 5.6, 5.9, 6.7 to 6.11 and 7.6.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.plots import importance_heatmap
+    >>> importances = pd.DataFrame([[5.0, 1.0, 0.0, 2.0], [1.0, 3.0, 4.0, 0.0]], ["x", "y"], ["a", "b", "x", "y"])
+    >>> figure = importance_heatmap(importances)
+    >>> figure.savefig("importances.svg")  # doctest: +SKIP
     """
     frame = _as_frame(importances)
     n_labels, n_features = frame.shape[0], frame.shape[1] - frame.shape[0]
@@ -184,6 +200,14 @@ def global_importance_bars(importances: pd.DataFrame | ArrayLike, *, n_predictor
     References
     ----------
     L-classifier chains, Figure 7.7 and Table 7.8.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.plots import global_importance_bars
+    >>> importances = pd.DataFrame([[5.0, 1.0, 0.0, 2.0], [1.0, 3.0, 4.0, 0.0]], ["x", "y"], ["a", "b", "x", "y"])
+    >>> figure = global_importance_bars(importances)
+    >>> figure.savefig("importances.svg")  # doctest: +SKIP
     """
     frame = _as_frame(importances)
     index = global_importance(frame)
@@ -221,6 +245,12 @@ def roc_curves(
     References
     ----------
     L-classifier chains, Figure 7.5.
+
+    Examples
+    --------
+    >>> from ramify.plots import roc_curves
+    >>> figure = roc_curves([[1, 0], [0, 1], [1, 1]], [[0.8, 0.3], [0.6, 0.7], [0.7, 0.2]], names=["x", "y"])
+    >>> figure.savefig("curves.svg")  # doctest: +SKIP
     """
     truth, scores = _dense(y_true), np.asarray(y_score, dtype=np.float64)
     chosen = list(range(truth.shape[1])) if labels is None else list(labels)
@@ -272,6 +302,12 @@ def label_predictions(
     References
     ----------
     L-classifier chains, Figure 7.8.
+
+    Examples
+    --------
+    >>> from ramify.plots import label_predictions
+    >>> figure = label_predictions([[1, 0], [0, 1]], [[0.8, 0.3], [0.6, 0.7]], [0, 1], names=["x", "y"])
+    >>> figure.savefig("rows.svg")  # doctest: +SKIP
     """
     truth, scores = _dense(y_true), np.asarray(y_score, dtype=np.float64)
     n_labels = truth.shape[1]
@@ -310,6 +346,12 @@ def order_losses(losses: ArrayLike, *, measure: str = "Hamming loss") -> Figure:
     References
     ----------
     L-classifier chains, Figure 3.2.
+
+    Examples
+    --------
+    >>> from ramify.plots import order_losses
+    >>> order_losses([0.2, 0.21, 0.25, 0.22]).axes[0].get_xlabel()
+    'Hamming loss of 4 orders'
     """
     return _histogram(np.asarray(losses, dtype=np.float64), f"{measure} of {np.size(losses)} orders", "orders")
 
@@ -329,6 +371,14 @@ def label_counts(statistics: LabelStatistics) -> Figure:
     References
     ----------
     L-classifier chains, Figure 7.1.
+
+    Examples
+    --------
+    >>> from ramify.chains import label_statistics
+    >>> from ramify.plots import label_counts
+    >>> figure = label_counts(label_statistics([[1, 0], [1, 1], [1, 0], [0, 0]]))
+    >>> [float(bar.get_height()) for bar in figure.axes[0].patches]
+    [0.25, 0.5, 0.25]
     """
     shares = statistics.label_counts / statistics.n_samples
     return _bars([str(n) for n in range(len(shares))], shares, "number of labels per row", "share of rows")
@@ -349,6 +399,14 @@ def label_densities(statistics: LabelStatistics) -> Figure:
     References
     ----------
     L-classifier chains, Figure 7.2.
+
+    Examples
+    --------
+    >>> from ramify.chains import label_statistics
+    >>> from ramify.plots import label_densities
+    >>> figure = label_densities(label_statistics([[1, 0], [1, 1], [1, 0], [0, 0]]))
+    >>> [float(bar.get_height()) for bar in figure.axes[0].patches]
+    [0.75, 0.25]
     """
     return _bars(list(statistics.label_names), statistics.label_densities, "label", "density")
 
@@ -370,6 +428,12 @@ def r2_histogram(r2: ArrayLike, *, cut: float | None = None) -> Figure:
     References
     ----------
     L-classifier chains, Figure 7.3.
+
+    Examples
+    --------
+    >>> from ramify.plots import r2_histogram
+    >>> figure = r2_histogram([0.01, 0.02, 0.3, 0.5], cut=0.1)
+    >>> figure.savefig("r2.svg")  # doctest: +SKIP
     """
     figure = _histogram(np.asarray(r2, dtype=np.float64), "R2 of the feature on the labels", "features")
     if cut is not None:
@@ -392,6 +456,14 @@ def screening_curves(sweep: pd.DataFrame) -> Figure:
     References
     ----------
     L-classifier chains, Figure 7.4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.plots import screening_curves
+    >>> sweep = pd.DataFrame({"percentile": [0, 80], "n_features": [50, 10], "HL": [0.2, 0.22], "AC": [0.5, 0.4]})
+    >>> figure = screening_curves(sweep)
+    >>> figure.savefig("cuts.svg")  # doctest: +SKIP
     """
     names = [name for name in sweep.columns if name not in {"percentile", "n_features"}]
     figure, grid = _grid(len(names), height=1.9)

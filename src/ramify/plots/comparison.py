@@ -27,6 +27,13 @@ def critical_difference(comparison: Any) -> Figure:
     ----------
     J. Demsar. Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning Research 7,
     1-30, 2006.
+
+    Examples
+    --------
+    >>> from ramify.compare import compare
+    >>> from ramify.plots import critical_difference
+    >>> figure = critical_difference(compare([[0.9, 0.8, 0.7]] * 6))
+    >>> figure.savefig("ranks.svg")  # doctest: +SKIP
     """
     names, ranks = [str(name) for name in comparison.ranks.index], comparison.ranks.to_numpy()
     low, high = int(np.floor(ranks.min())), int(np.ceil(ranks.max()))

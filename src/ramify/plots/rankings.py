@@ -32,6 +32,14 @@ def ranking_bars(ranking: FeatureRanking, *, n_features: int = 20) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from ramify.plots import ranking_bars
+    >>> from ramify.ranking import FeatureRanking
+    >>> figure = ranking_bars(FeatureRanking(["a", "b"], [0.2, 0.7]))
+    >>> [bar.get_text() for bar in figure.axes[0].get_yticklabels()]
+    ['b', 'a']
     """
     best = ranking.order[:n_features]
     figure, axes = plain_figure(6, 0.8 + 0.24 * len(best))
@@ -58,6 +66,14 @@ def label_heatmap(ranking: FeatureRanking, *, n_features: int = 30, labels: Sequ
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from ramify.plots import label_heatmap
+    >>> from ramify.ranking import FeatureRanking
+    >>> ranking = FeatureRanking(["a", "b"], [0.2, 0.7], per_label=[[0.2, 0.0], [0.5, 0.9]], label_names=["x", "y"])
+    >>> [tick.get_text() for tick in label_heatmap(ranking).axes[0].get_xticklabels()]
+    ['x', 'y']
     """
     if ranking.per_label is None:
         raise ValueError("This ranking has no scores per label; rank with ForestRanker(scores='genie3') to get them.")

@@ -102,12 +102,28 @@ def overlap(first: FeatureRanking, second: FeatureRanking, k: int) -> float:
 
 
 def kendall(first: FeatureRanking, second: FeatureRanking) -> float:
-    """Kendall's tau-b of the scores of two rankings; 0 where one of them is constant."""
+    """Kendall's tau-b of the scores of two rankings; 0 where one of them is constant.
+
+    Examples
+    --------
+    >>> from ramify.ranking import FeatureRanking, kendall
+    >>> first, second = FeatureRanking(["a", "b", "c"], [3, 2, 1]), FeatureRanking(["a", "b", "c"], [2, 3, 1])
+    >>> round(kendall(first, second), 3)
+    0.333
+    """
     return _correlation(stats.kendalltau, first, second)
 
 
 def spearman(first: FeatureRanking, second: FeatureRanking) -> float:
-    """Spearman's rank correlation of the scores of two rankings; 0 where one of them is constant."""
+    """Spearman's rank correlation of the scores of two rankings; 0 where one of them is constant.
+
+    Examples
+    --------
+    >>> from ramify.ranking import FeatureRanking, spearman
+    >>> first, second = FeatureRanking(["a", "b", "c"], [3, 2, 1]), FeatureRanking(["a", "b", "c"], [2, 3, 1])
+    >>> round(spearman(first, second), 3)
+    0.5
+    """
     return _correlation(stats.spearmanr, first, second)
 
 
@@ -138,6 +154,14 @@ def resampled_rankings(
         How many.
     random_state : int, RandomState or None
         Seed.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_multilabel
+    >>> from ramify.ranking import ReliefRanker, resampled_rankings
+    >>> data = make_multilabel(60, random_state=0)
+    >>> len(resampled_rankings(ReliefRanker(3), data.X, data.y, n_resamples=3, random_state=0))
+    3
     """
     check_integer("resampled_rankings", "n_resamples", n_resamples, low=2)
     random = check_random_state(random_state)

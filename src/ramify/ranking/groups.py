@@ -127,6 +127,13 @@ def group_frame(ranking: FeatureRanking, groups: Mapping[str, np.ndarray]) -> pd
     DataFrame
         One row per group, best first: group, rank, score (sum of the positive scores), number of features, best feature
         and its rank.
+
+    Examples
+    --------
+    >>> from ramify.ranking import FeatureRanking, group_frame
+    >>> ranking = FeatureRanking(["a", "a2", "b"], [2, 2, 3])
+    >>> group_frame(ranking, {"a, a2": [0, 1], "b": [2]})["group"].tolist()
+    ['a, a2', 'b']
     """
     import pandas as pd
 

@@ -88,6 +88,14 @@ def presence(data: Dataset) -> sparse.csr_array:
     ----------
     data : Dataset
         Numeric 0/1 columns, or nominal ones of the values 0/1, false/true or no/yes in any order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.datasets import Dataset
+    >>> from ramify.selection import presence
+    >>> presence(Dataset(np.array([[0.0, 1.0], [1.0, 1.0]]))).toarray().tolist()
+    [[False, True], [True, True]]
     """
     X = sparse.csr_array(data.X, dtype=np.float64, copy=True)
     flipped = np.zeros(data.n_features, dtype=bool)
@@ -113,6 +121,14 @@ def column_hierarchy(hierarchy: Hierarchy, names: Sequence[str]) -> Hierarchy:
     """The hierarchy of the columns `names`, in their order; columns it does not hold stand alone.
 
     Estimators match an array's columns to `hierarchy.names` by position, and this is the hierarchy to give them.
+
+    Examples
+    --------
+    >>> from ramify.hierarchy import Hierarchy
+    >>> from ramify.selection import column_hierarchy
+    >>> order = Hierarchy.from_edges([("animal", "cat"), ("animal", "dog")])
+    >>> column_hierarchy(order, ["dog", "size", "animal"]).parents["dog"]
+    ('animal',)
     """
     graph = feature_graph(hierarchy, names)
     parents = sparse.coo_array(graph.parents)

@@ -44,6 +44,13 @@ def make_selector(
     -----
     ReliefF visits all rows, weighs 10 neighbours of each class equally and keeps features of a weight above 0.01,
     as published.
+
+    Examples
+    --------
+    >>> from ramify.hierarchy import Hierarchy
+    >>> from ramify.selection import make_selector
+    >>> make_selector("hip", Hierarchy.from_edges([("animal", "cat")])).method
+    'hip'
     """
     check_option("make_selector", "method", method, METHODS)
     if method in LAZY:

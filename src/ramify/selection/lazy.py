@@ -239,6 +239,14 @@ def selection_ranking(
         Feature names.
     origin : mapping, optional
         How the ranking was made.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from ramify.selection import selection_ranking
+    >>> masks = [sparse.csr_array([[True, False], [True, True]])]
+    >>> selection_ranking(masks, ["a", "b"]).scores.tolist()
+    [1.0, 0.5]
     """
     counts = np.zeros(len(names))
     n_rows = 0

@@ -87,7 +87,14 @@ def label_pairs(n_labels: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def pair_names(label_names: Sequence[str]) -> list[str]:
-    """Return ``"a>b"`` for every pair of labels, in the order of `label_pairs`."""
+    """Return ``"a>b"`` for every pair of labels, in the order of `label_pairs`.
+
+    Examples
+    --------
+    >>> from ramify.targets.rankings import pair_names
+    >>> pair_names(["a", "b", "c"])
+    ['a>b', 'a>c', 'b>c']
+    """
     first, second = label_pairs(len(label_names))
     return [f"{label_names[a]}>{label_names[b]}" for a, b in zip(first, second, strict=True)]
 
@@ -108,7 +115,15 @@ def pair_hierarchy(label_names: Sequence[str]) -> Hierarchy:
 
 
 def ranking_names(y: Any, n_labels: int) -> list[str]:
-    """Return the column names of a frame of rankings, or ``L1, L2, ...``."""
+    """Return the column names of a frame of rankings, or ``L1, L2, ...``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.targets.rankings import ranking_names
+    >>> ranking_names(np.array([[1, 2]]), 2)
+    ['L1', 'L2']
+    """
     columns = getattr(y, "columns", None)
     if columns is None:
         return [f"L{label + 1}" for label in range(n_labels)]
@@ -135,6 +150,14 @@ def sign_vectors(ranks: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return sign vectors of unit length, whose inner products are Kendall's tau-b.
 
     A row without a preference (all labels tied or unranked) is the zero vector.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.targets.rankings import sign_vectors
+    >>> first, second = sign_vectors(np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0]]))
+    >>> round(float(first @ second), 3)
+    0.333
     """
     return _unit_rows(pair_signs(ranks).astype(np.float64))
 
@@ -143,6 +166,14 @@ def rank_vectors(ranks: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return centred rank vectors of unit length, whose inner products are Spearman's rho.
 
     An unranked label stands at the centre, which is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.targets.rankings import rank_vectors
+    >>> first, second = rank_vectors(np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0]]))
+    >>> round(float(first @ second), 3)
+    0.5
     """
     average = _average_ranks(np.asarray(ranks, dtype=np.float64))
     n_ranked = np.sum(~np.isnan(average), axis=1, keepdims=True)
@@ -150,7 +181,15 @@ def rank_vectors(ranks: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def mean_preferences(ranks: NDArray[np.floating], weight: NDArray[np.floating] | None = None) -> NDArray[np.float64]:
-    """Return the weighted mean sign of each label pair over the rows that compare it, 0 where none does."""
+    """Return the weighted mean sign of each label pair over the rows that compare it, 0 where none does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.targets.rankings import mean_preferences
+    >>> mean_preferences(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [1.0, 2.0]])).tolist()
+    [0.5]
+    """
     signs = pair_signs(ranks).astype(np.float64)
     first, second = label_pairs(ranks.shape[1])
     compared = ~(np.isnan(ranks[:, first]) | np.isnan(ranks[:, second]))
@@ -180,6 +219,13 @@ def average_ranking(preferences: NDArray[np.floating], n_labels: int) -> NDArray
     References
     ----------
     .. [1] C. R. de Sa, C. Soares, A. Knobbe, P. Cortez, "Label Ranking Forests", Expert Systems, 2016, section 4.2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.targets.rankings import average_ranking
+    >>> average_ranking(np.array([1.0, 1.0, 0.5]), 3).tolist()  # pairs (0, 1), (0, 2), (1, 2)
+    [1.0, 2.25, 2.75]
     """
     first, second = label_pairs(n_labels)
     wins = np.zeros((*preferences.shape[:-1], n_labels))
@@ -203,7 +249,15 @@ def rank_labels(average_ranks: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def break_ties(rankings: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return rankings without ties: among tied labels the first column goes first."""
+    """Return rankings without ties: among tied labels the first column goes first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.targets.rankings import break_ties
+    >>> break_ties(np.array([[2.5, 1.0, 2.5]])).tolist()
+    [[2.0, 1.0, 3.0]]
+    """
     return rankdata(rankings, method="ordinal", axis=-1).astype(np.float64)
 
 
