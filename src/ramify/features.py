@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
@@ -70,6 +71,19 @@ def learn_features(
         estimator.categories_ = [None if values is None else _zero_first(values) for values in estimator.categories_]
     _refuse_many_categories(estimator, max_categories)
     return _encoded(estimator, X, columns)
+
+
+def columns_of(function: str) -> BaseEstimator:
+    """What `learn_features` takes in place of an estimator from a function, which messages then name.
+
+    Examples
+    --------
+    >>> from ramify.features import columns_of
+    >>> type(columns_of("knn_quality")).__name__
+    'knn_quality'
+    """
+    estimator: BaseEstimator = type(function, (BaseEstimator,), {})()
+    return estimator
 
 
 def apply_features(estimator: Any, X: Any) -> Features:

@@ -37,5 +37,7 @@ def test_missing_values_and_constants_do_not_break_groups():
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="'threshold' parameter of correlation_groups"):
         correlation_groups(np.eye(3), threshold=0)
+    with pytest.raises(ValueError, match="required by correlation_groups"):
+        correlation_groups(np.zeros((0, 2)))
     with pytest.raises(ValueError, match="'depth' parameter of subtree_groups"):
         subtree_groups(["a"], Hierarchy(["a"]), depth=0)

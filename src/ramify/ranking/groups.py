@@ -10,9 +10,8 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator
 
-from ramify.features import learn_features
+from ramify.features import columns_of, learn_features
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_real
 from ramify.ranking.feature_ranking import FeatureRanking
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_FEATURES = 20_000
-
-
-class _Columns(BaseEstimator):
-    """Carries what is learnt of the columns of X."""
 
 
 def correlation_groups(X: Any, *, threshold: float = 0.9) -> dict[str, np.ndarray]:
@@ -52,7 +47,7 @@ def correlation_groups(X: Any, *, threshold: float = 0.9) -> dict[str, np.ndarra
     {'x0': array([0, 1]), 'x2': array([2])}
     """
     check_real("correlation_groups", "threshold", threshold, low=0, high=1, open_low=True)
-    values = learn_features(_Columns(), X, "from_dtype").values
+    values = learn_features(columns_of("correlation_groups"), X, "from_dtype").values
     names = column_names(X)
     if len(names) > _MOST_FEATURES:
         raise ValueError(

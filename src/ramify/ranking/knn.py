@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
-from ramify.features import Features, apply_features, learn_features
+from ramify.features import Features, apply_features, columns_of, learn_features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc, kendall_tau, r2
 from ramify.parameters import check_integer, check_jobs, check_option
@@ -91,7 +90,7 @@ def knn_quality(
     check_option("knn_quality", "target", target, KINDS)
     check_jobs("knn_quality", n_jobs)
     rankings = [ranking] if isinstance(ranking, FeatureRanking) else list(ranking)
-    columns = _Columns()
+    columns = columns_of("knn_quality")
     features = learn_features(columns, X, categorical_features)
     tested = apply_features(columns, X_test)
     n_samples = features.values.shape[0]
@@ -108,10 +107,6 @@ def knn_quality(
     plain = quality(np.ones(len(names)))
     found = [KnnQuality(quality(weight) if weight.any() else plain, plain, measure) for weight in weights]
     return found[0] if isinstance(ranking, FeatureRanking) else found
-
-
-class _Columns(BaseEstimator):
-    """Carries what is learnt of the columns of X."""
 
 
 def _nearest(features: Features, tested: Features, weight: np.ndarray, n_neighbors: int, n_threads: int) -> np.ndarray:
