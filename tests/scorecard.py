@@ -172,7 +172,8 @@ def merged(figures: list[Figure], memory: Path) -> list[Figure]:
         }
     known.update({(new.row, new.source): new for new in figures})
     kept = [known[key] for key in sorted(known)]
-    memory.write_text(json.dumps([asdict(one) for one in kept], indent=1, ensure_ascii=False) + "\n", "utf-8")
+    stored = [{name: value for name, value in asdict(one).items() if value != {}} for one in kept]
+    memory.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return kept
 
 
