@@ -3,7 +3,7 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -59,6 +59,7 @@ def test_dict_edges_and_networkx_give_the_same_hierarchy():
     assert by_edges == by_graph
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_closure_and_its_inverse_equal_a_slow_reference(seed):
     hierarchy = random_dag(seed)
@@ -74,6 +75,7 @@ def test_closure_and_its_inverse_equal_a_slow_reference(seed):
     np.testing.assert_array_equal(hierarchy.close(specific.toarray()), closed.toarray())
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_reduction_and_closure_agree_with_networkx(seed):
     hierarchy = random_dag(seed)
@@ -83,6 +85,7 @@ def test_reduction_and_closure_agree_with_networkx(seed):
     assert set(map(tuple, hierarchy.closure().edges.tolist())) == set(nx.transitive_closure(graph).edges())
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_subset_keeps_the_order_relation(seed):
     hierarchy = random_dag(seed)
