@@ -1,4 +1,4 @@
-#include "ramify/arff.hpp"
+#include "text/arff.hpp"
 
 #include <utility>
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "bindings.hpp"
-#include "ramify/parallel.hpp"
 
 template <class T>
 using InArray = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

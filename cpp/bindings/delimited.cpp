@@ -1,4 +1,4 @@
-#include "ramify/delimited.hpp"
+#include "text/delimited.hpp"
 
 #include <utility>
 

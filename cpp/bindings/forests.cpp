@@ -8,8 +8,8 @@
 #include <string>
 
 #include "checks.hpp"
-#include "ramify/forest.hpp"
-#include "ramify/predictor.hpp"
+#include "forest/forest.hpp"
+#include "forest/predictor.hpp"
 
 using namespace ramify;
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "ramify/bagging.hpp"
-#include "ramify/feature_rows.hpp"
+#include "features/feature_rows.hpp"
+#include "forest/bagging.hpp"
 
 /// Rows with the arrays they read from.
 struct HeldRows {

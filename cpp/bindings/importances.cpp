@@ -1,12 +1,12 @@
 // Feature scores of forests.
-#include "ramify/importances.hpp"
+#include "scores/importances.hpp"
 
 #include <nanobind/stl/string.h>
 
 #include <string>
 
 #include "forests.hpp"
-#include "ramify/permutation.hpp"
+#include "scores/permutation.hpp"
 
 using namespace ramify;
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "forests.hpp"
-#include "ramify/rank_forest.hpp"
+#include "rankings/rank_forest.hpp"
 
 using namespace ramify;
 

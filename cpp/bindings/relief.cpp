@@ -1,4 +1,4 @@
-#include "ramify/relief.hpp"
+#include "relief/relief.hpp"
 
 #include <cmath>
 

@@ -2,8 +2,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "features/feature_table.hpp"
 #include "forests.hpp"
-#include "ramify/feature_table.hpp"
 
 using namespace ramify;
 

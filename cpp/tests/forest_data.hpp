@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "ramify/bagging.hpp"
-#include "ramify/forest.hpp"
-#include "ramify/random.hpp"
+#include "base/random.hpp"
+#include "forest/bagging.hpp"
+#include "forest/forest.hpp"
 
 struct ForestData {
   std::int64_t n_rows, n_features, n_labels;

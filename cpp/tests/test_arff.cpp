@@ -1,8 +1,8 @@
 #include <string>
 
+#include "base/random.hpp"
 #include "check.hpp"
-#include "ramify/arff.hpp"
-#include "ramify/random.hpp"
+#include "text/arff.hpp"
 
 using namespace ramify;
 

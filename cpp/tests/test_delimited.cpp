@@ -1,9 +1,9 @@
 #include <string>
 
+#include "base/random.hpp"
 #include "check.hpp"
-#include "ramify/decimal.hpp"
-#include "ramify/delimited.hpp"
-#include "ramify/random.hpp"
+#include "text/decimal.hpp"
+#include "text/delimited.hpp"
 
 using namespace ramify;
 

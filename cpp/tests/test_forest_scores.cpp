@@ -1,10 +1,10 @@
 #include <cstdlib>
 
 #include "check.hpp"
+#include "forest/predictor.hpp"
 #include "forest_data.hpp"
-#include "ramify/importances.hpp"
-#include "ramify/permutation.hpp"
-#include "ramify/predictor.hpp"
+#include "scores/importances.hpp"
+#include "scores/permutation.hpp"
 
 using namespace ramify;
 

@@ -1,7 +1,7 @@
 #include "check.hpp"
+#include "features/feature_rows.hpp"
+#include "forest/predictor.hpp"
 #include "forest_data.hpp"
-#include "ramify/feature_rows.hpp"
-#include "ramify/predictor.hpp"
 
 using namespace ramify;
 

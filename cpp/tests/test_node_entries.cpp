@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "base/random.hpp"
 #include "check.hpp"
-#include "ramify/node_entries.hpp"
-#include "ramify/random.hpp"
+#include "targets/node_entries.hpp"
 
 using namespace ramify;
 

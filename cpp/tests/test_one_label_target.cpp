@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "ramify/grower.hpp"
-#include "ramify/label_target.hpp"
-#include "ramify/one_label_target.hpp"
+#include "forest/grower.hpp"
+#include "targets/label_target.hpp"
+#include "targets/one_label_target.hpp"
 
 using namespace ramify;
 

@@ -1,5 +1,5 @@
+#include "base/random.hpp"
 #include "check.hpp"
-#include "ramify/random.hpp"
 
 using ramify::Random;
 

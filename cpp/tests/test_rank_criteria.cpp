@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
+#include "base/random.hpp"
 #include "check.hpp"
-#include "ramify/random.hpp"
-#include "ramify/rank_criteria.hpp"
+#include "rankings/rank_criteria.hpp"
 
 using namespace ramify;
 using Ranking = std::vector<int>;

@@ -3,12 +3,12 @@
 #include <cmath>
 #include <vector>
 
+#include "base/bits.hpp"
+#include "base/random.hpp"
 #include "check.hpp"
-#include "ramify/bagging.hpp"
-#include "ramify/bits.hpp"
-#include "ramify/predictor.hpp"
-#include "ramify/random.hpp"
-#include "ramify/rank_forest.hpp"
+#include "forest/bagging.hpp"
+#include "forest/predictor.hpp"
+#include "rankings/rank_forest.hpp"
 
 using namespace ramify;
 

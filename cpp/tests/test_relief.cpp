@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.hpp"
 #include "check.hpp"
-#include "ramify/random.hpp"
-#include "ramify/relief.hpp"
+#include "relief/relief.hpp"
 
 using namespace ramify;
 

@@ -1,0 +1,409 @@
+/// Values to rank codes, by radix sort, one block of columns per task.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "base/random.hpp"
+#include "features/feature_table.hpp"
+
+namespace ramify {
+
+namespace {
+
+constexpr std::int64_t columns_per_task = 16;     // a cache line of float32 when X is row-major
+constexpr std::int64_t quantile_sample = 200000;  // values looked at for the edges of bins
+
+template <class Number>
+using KeyOf = std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>;
+
+/// An unsigned key in the order of the numbers (no NaN; both zeros alike).
+template <class Number>
+KeyOf<Number> ordered_key(Number number) {
+  KeyOf<Number> key;
+  const Number one_zero = number + Number(0);
+  std::memcpy(&key, &one_zero, sizeof key);
+  constexpr KeyOf<Number> sign = KeyOf<Number>(1) << (8 * sizeof key - 1);
+  return (key & sign) ? ~key : (key | sign);
+}
+
+template <class Number>
+struct Keyed {
+  KeyOf<Number> key;
+  std::uint32_t at;
+};
+
+/// Least significant digit first; digits that all keys share are skipped.
+template <class Number>
+void radix_sort(std::vector<Keyed<Number>>& items, std::vector<Keyed<Number>>& spare) {
+  if (items.size() < 256) {
+    std::sort(items.begin(), items.end(),
+              [](const auto& a, const auto& b) { return a.key != b.key ? a.key < b.key : a.at < b.at; });
+    return;
+  }
+  constexpr int bits = 11;
+  spare.resize(items.size());
+  std::vector<std::size_t> starts;
+  for (int shift = 0; shift < static_cast<int>(8 * sizeof(KeyOf<Number>)); shift += bits) {
+    starts.assign((std::size_t(1) << bits) + 1, 0);
+    const auto digit = [shift](const Keyed<Number>& item) {
+      return static_cast<std::size_t>((item.key >> shift) & ((1u << bits) - 1));
+    };
+    for (const auto& item : items) ++starts[digit(item) + 1];
+    if (starts[digit(items[0]) + 1] == items.size()) continue;
+    for (std::size_t d = 1; d < starts.size(); ++d) starts[d] += starts[d - 1];
+    for (const auto& item : items) spare[starts[digit(item)]++] = item;
+    items.swap(spare);
+  }
+}
+
+int width_for(std::int64_t n_codes) { return n_codes < 256 ? 1 : n_codes < 65536 ? 2 : 4; }
+
+void store_codes(Column& column, const std::vector<std::uint32_t>& codes) {
+  column.width = width_for(column.n_codes);
+  column.codes.resize(codes.size() * static_cast<std::size_t>(column.width));
+  if (column.width == 1) {
+    for (std::size_t i = 0; i < codes.size(); ++i) column.codes[i] = static_cast<std::uint8_t>(codes[i]);
+  } else if (column.width == 2) {
+    auto* out = reinterpret_cast<std::uint16_t*>(column.codes.data());
+    for (std::size_t i = 0; i < codes.size(); ++i) out[i] = static_cast<std::uint16_t>(codes[i]);
+  } else {
+    std::memcpy(column.codes.data(), codes.data(), column.codes.size());
+  }
+}
+
+/// The code that at least half of the rows hold, or -1.
+std::int32_t frequent_code(const std::vector<std::uint32_t>& codes, std::int32_t n_codes) {
+  if (codes.empty()) return -1;
+  // majority vote, then a count: no table of n_codes counters
+  std::uint32_t candidate = codes[0];
+  std::int64_t lead = 0;
+  for (const std::uint32_t code : codes) {
+    if (lead == 0) candidate = code;
+    lead += code == candidate ? 1 : -1;
+  }
+  const auto count = std::count(codes.begin(), codes.end(), candidate);
+  const bool missing = candidate == static_cast<std::uint32_t>(n_codes);
+  return !missing && 2 * count >= static_cast<std::ptrdiff_t>(codes.size()) ? static_cast<std::int32_t>(candidate) : -1;
+}
+
+bool smaller_sparse(std::int64_t n_entries, std::int64_t n_rows, int width) {
+  return n_entries * (4 + width) < n_rows * width;
+}
+
+/// Store the codes of all rows: only the exceptions where one code prevails.
+void store_all(Column& column, const std::vector<std::uint32_t>& codes) {
+  column.default_code = frequent_code(codes, column.n_codes);
+  const auto common = static_cast<std::uint32_t>(column.default_code);
+  const auto n_entries = static_cast<std::int64_t>(codes.size()) - std::count(codes.begin(), codes.end(), common);
+  if (column.default_code < 0 || !smaller_sparse(n_entries, column.n_rows, width_for(column.n_codes))) {
+    store_codes(column, codes);
+    return;
+  }
+  column.sparse = true;
+  std::vector<std::uint32_t> exceptions;
+  for (std::size_t row = 0; row < codes.size(); ++row) {
+    if (codes[row] == common) continue;
+    column.entry_rows.push_back(static_cast<std::uint32_t>(row));
+    exceptions.push_back(codes[row]);
+  }
+  store_codes(column, exceptions);
+}
+
+/// Reusable memory of one thread.
+template <class Number>
+struct Workspace {
+  std::vector<Keyed<Number>> items, spare;
+  std::vector<std::uint32_t> codes;
+  std::vector<Number> sample;
+};
+
+/// Edges of quantile bins: bin b holds values <= edges[b], the last bin the rest. Empty if the sample has at most
+/// `max_bins` distinct values, so that exact codes do.
+template <class Number>
+std::vector<Number> bin_edges(const std::vector<Number>& values, std::int32_t max_bins, std::vector<Number>& sample) {
+  sample.clear();
+  const auto n = static_cast<std::int64_t>(values.size());
+  if (n <= quantile_sample) {
+    for (const Number value : values)
+      if (value == value) sample.push_back(value);
+  } else {
+    Random random(0, 0);
+    for (std::int64_t i = 0; i < quantile_sample; ++i) {
+      const Number value = values[random.below(static_cast<std::uint64_t>(n))];
+      if (value == value) sample.push_back(value);
+    }
+  }
+  std::sort(sample.begin(), sample.end());
+  std::int64_t n_distinct = sample.empty() ? 0 : 1;
+  for (std::size_t i = 1; i < sample.size(); ++i) n_distinct += sample[i] != sample[i - 1];
+  std::vector<Number> edges;
+  if (n_distinct <= max_bins) return edges;
+  for (std::int32_t b = 1; b < max_bins; ++b) {
+    const Number edge = sample[sample.size() * static_cast<std::size_t>(b) / static_cast<std::size_t>(max_bins)];
+    if (edge < sample.back() && (edges.empty() || edge > edges.back())) edges.push_back(edge);
+  }
+  return edges;
+}
+
+/// Codes of numeric values by bins; returns the codes of `values` in order, missing as n_codes.
+template <class Number>
+void code_by_bins(Column& column, const std::vector<Number>& values, const std::vector<Number>& edges,
+                  std::vector<std::uint32_t>& codes) {
+  const std::size_t n_bins = edges.size() + 1;
+  const double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> lower(n_bins, infinity), upper(n_bins, -infinity);
+  std::size_t top = 1;
+  while (top < n_bins) top *= 2;
+  codes.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Number value = values[i];
+    if (!(value == value)) {
+      codes[i] = static_cast<std::uint32_t>(n_bins);
+      column.has_missing = true;
+      continue;
+    }
+    std::size_t bin = 0;
+    for (std::size_t step = top / 2; step > 0; step /= 2) {
+      const std::size_t next = bin + step;
+      if (next <= edges.size() && edges[next - 1] < value) bin = next;
+    }
+    codes[i] = static_cast<std::uint32_t>(bin);
+    if (value < lower[bin]) lower[bin] = static_cast<double>(value);
+    if (value > upper[bin]) upper[bin] = static_cast<double>(value);
+  }
+  // an empty bin (possible when edges come from a sample) collapses onto its lower edge
+  for (std::size_t b = 0; b < n_bins; ++b) {
+    if (lower[b] > upper[b]) lower[b] = upper[b] = static_cast<double>(edges[b < edges.size() ? b : b - 1]);
+  }
+  column.n_codes = static_cast<std::int32_t>(n_bins);
+  column.lower = std::move(lower);
+  column.upper = std::move(upper);
+}
+
+/// Rank codes of values of which few are distinct, without sorting them; false if there are too many.
+template <class Number>
+bool code_few_values(Column& column, const std::vector<Number>& values, std::vector<std::uint32_t>& codes) {
+  constexpr std::uint32_t few = 8, missing = few;
+  Number found[few];
+  std::uint32_t n_found = 0, last = 0;
+  codes.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Number value = values[i];
+    if (n_found == 0 || !(value == found[last])) {
+      if (!(value == value)) {
+        codes[i] = missing;
+        continue;
+      }
+      for (last = 0; last < n_found && found[last] != value; ++last) {
+      }
+      if (last == few) return false;
+      if (last == n_found) found[n_found++] = value + Number(0);
+    }
+    codes[i] = last;
+  }
+  std::uint32_t rank[few + 1];
+  for (std::uint32_t a = 0; a < n_found; ++a) {
+    rank[a] = 0;
+    for (std::uint32_t b = 0; b < n_found; ++b) rank[a] += found[b] < found[a];
+  }
+  rank[missing] = n_found;
+  column.lower.resize(n_found);
+  for (std::uint32_t a = 0; a < n_found; ++a) column.lower[rank[a]] = static_cast<double>(found[a]);
+  column.upper = column.lower;
+  column.n_codes = static_cast<std::int32_t>(n_found);
+  for (std::uint32_t& code : codes) {
+    column.has_missing = column.has_missing || code == missing;
+    code = rank[code];
+  }
+  return true;
+}
+
+/// Rank codes of numeric values, every distinct value kept.
+template <class Number>
+void code_by_rank(Column& column, const std::vector<Number>& values, Workspace<Number>& space) {
+  if (code_few_values(column, values, space.codes)) return;
+  space.items.clear();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == values[i]) space.items.push_back({ordered_key(values[i]), static_cast<std::uint32_t>(i)});
+  }
+  column.has_missing = space.items.size() < values.size();
+  radix_sort(space.items, space.spare);
+  space.codes.assign(values.size(), 0xFFFFFFFFu);
+  std::uint32_t code = 0;
+  for (std::size_t i = 0; i < space.items.size(); ++i) {
+    const bool fresh = i == 0 || space.items[i].key != space.items[i - 1].key;
+    if (fresh && i > 0) ++code;
+    if (fresh) column.lower.push_back(static_cast<double>(values[space.items[i].at] + Number(0)));
+    space.codes[space.items[i].at] = code;
+  }
+  column.n_codes = static_cast<std::int32_t>(column.lower.size());
+  column.upper = column.lower;
+  if (!column.has_missing) return;
+  for (std::uint32_t& c : space.codes)
+    if (c == 0xFFFFFFFFu) c = static_cast<std::uint32_t>(column.n_codes);
+}
+
+template <class Number>
+void code_by_category(Column& column, const std::vector<Number>& values, std::int32_t n_categories,
+                      std::int64_t feature, std::vector<std::uint32_t>& codes) {
+  column.nominal = true;
+  column.n_codes = n_categories;
+  codes.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Number value = values[i];
+    if (!(value == value)) {
+      codes[i] = static_cast<std::uint32_t>(n_categories);
+      column.has_missing = true;
+    } else if (value >= 0 && value < static_cast<Number>(n_categories) && value == std::floor(value)) {
+      codes[i] = static_cast<std::uint32_t>(value);
+    } else {
+      throw std::invalid_argument("Nominal feature " + std::to_string(feature) + " holds " + std::to_string(value) +
+                                  "; its cells must be codes from 0 to " + std::to_string(n_categories - 1) +
+                                  " or NaN.");
+    }
+  }
+}
+
+/// Code values (all of them listed) into `space.codes` and the column's tables.
+template <class Number>
+void code_values(Column& column, const std::vector<Number>& values, std::int32_t n_categories, std::int32_t max_bins,
+                 std::int64_t feature, Workspace<Number>& space) {
+  if (n_categories > max_categories) {
+    throw std::invalid_argument("Nominal feature " + std::to_string(feature) + " has " + std::to_string(n_categories) +
+                                " categories, at most " + std::to_string(max_categories) +
+                                " are possible; merge rare ones or pass it as numeric.");
+  }
+  if (n_categories > 0) return code_by_category(column, values, n_categories, feature, space.codes);
+  if (max_bins > 0) {
+    const std::vector<Number> edges = bin_edges(values, max_bins, space.sample);
+    if (!edges.empty()) return code_by_bins(column, values, edges, space.codes);
+  }
+  code_by_rank(column, values, space);
+}
+
+void check_shape(std::int64_t n_rows, std::int64_t n_columns, const std::vector<std::int32_t>& n_categories) {
+  if (n_rows >= std::int64_t(0xFFFFFFFF)) throw std::invalid_argument("A table has at most 4294967294 rows.");
+  if (n_columns >= std::int64_t(0x7FFFFFFF)) throw std::invalid_argument("A table has at most 2147483646 columns.");
+  if (static_cast<std::int64_t>(n_categories.size()) != n_columns)
+    throw std::invalid_argument("n_categories needs one entry per column.");
+}
+
+}  // namespace
+
+template <class Number>
+FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n_categories, std::int32_t max_bins,
+                        int n_threads, const Poll& poll) {
+  check_shape(X.n_rows, X.n_columns, n_categories);
+  std::vector<std::shared_ptr<const Column>> columns(static_cast<std::size_t>(X.n_columns));
+  std::vector<Workspace<Number>> spaces(static_cast<std::size_t>(n_threads));
+  const std::int64_t per_task = X.column_stride == 1 ? columns_per_task : 1;
+  const auto code_block = [&](std::int64_t task, int thread, const Control& control) {
+    Workspace<Number>& space = spaces[static_cast<std::size_t>(thread)];
+    const std::int64_t first = task * per_task, last = std::min(first + per_task, X.n_columns);
+    std::vector<std::vector<Number>> block(static_cast<std::size_t>(last - first),
+                                           std::vector<Number>(static_cast<std::size_t>(X.n_rows)));
+    for (std::int64_t row = 0; row < X.n_rows; ++row) {
+      for (std::int64_t f = first; f < last; ++f)
+        block[static_cast<std::size_t>(f - first)][static_cast<std::size_t>(row)] = X(row, f);
+    }
+    for (std::int64_t f = first; f < last; ++f) {
+      control.check();
+      auto column = std::make_shared<Column>();
+      column->n_rows = X.n_rows;
+      code_values(*column, block[static_cast<std::size_t>(f - first)], n_categories[static_cast<std::size_t>(f)],
+                  max_bins, f, space);
+      store_all(*column, space.codes);
+      columns[static_cast<std::size_t>(f)] = std::move(column);
+    }
+  };
+  run_tasks((X.n_columns + per_task - 1) / per_task, n_threads, code_block, poll);
+  return FeatureTable(X.n_rows, std::move(columns));
+}
+
+namespace {
+
+/// A column whose listed entries are coded and whose other rows hold zero.
+template <class Number>
+std::shared_ptr<Column> sparse_column(const std::vector<std::uint32_t>& rows, const std::vector<Number>& values,
+                                      std::int64_t n_rows, std::int32_t n_categories, std::int32_t max_bins,
+                                      std::int64_t feature, Workspace<Number>& space) {
+  auto column = std::make_shared<Column>();
+  column->n_rows = n_rows;
+  std::vector<Number> listed = values;
+  listed.push_back(Number(0));  // so that zero has a code
+  code_values(*column, listed, n_categories, max_bins, feature, space);
+  const std::uint32_t zero = space.codes.back();
+  space.codes.pop_back();
+  column->default_code = static_cast<std::int32_t>(zero);
+  if (smaller_sparse(static_cast<std::int64_t>(rows.size()), n_rows, width_for(column->n_codes))) {
+    column->sparse = true;
+    // entries that fell into zero's bin are no exceptions
+    std::vector<std::uint32_t> kept;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (space.codes[i] == zero) continue;
+      column->entry_rows.push_back(rows[i]);
+      kept.push_back(space.codes[i]);
+    }
+    store_codes(*column, kept);
+    return column;
+  }
+  std::vector<std::uint32_t> codes(static_cast<std::size_t>(n_rows), zero);
+  for (std::size_t i = 0; i < rows.size(); ++i) codes[rows[i]] = space.codes[i];
+  store_all(*column, codes);
+  return column;
+}
+
+}  // namespace
+
+template <class Number, class Index>
+FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std::int32_t>& n_categories,
+                         std::int32_t max_bins, int n_threads, const Poll& poll) {
+  check_shape(X.length, X.n_slices, n_categories);
+  std::vector<std::shared_ptr<const Column>> columns(static_cast<std::size_t>(X.n_slices));
+  std::vector<Workspace<Number>> spaces(static_cast<std::size_t>(n_threads));
+  const auto code_block = [&](std::int64_t task, int thread, const Control& control) {
+    Workspace<Number>& space = spaces[static_cast<std::size_t>(thread)];
+    std::vector<std::uint32_t> rows;
+    std::vector<Number> values;
+    for (std::int64_t f = task * columns_per_task; f < std::min((task + 1) * columns_per_task, X.n_slices); ++f) {
+      control.check();
+      rows.clear();
+      values.clear();
+      for (std::int64_t i = X.offsets[f]; i < X.offsets[f + 1]; ++i) {
+        if (X.data[i] == Number(0)) continue;
+        const std::int64_t row = X.indices[i];
+        if (row < 0 || row >= X.length || (!rows.empty() && row <= static_cast<std::int64_t>(rows.back()))) {
+          throw std::invalid_argument("The row indices of sparse column " + std::to_string(f) +
+                                      " must ascend and lie in the table.");
+        }
+        rows.push_back(static_cast<std::uint32_t>(row));
+        values.push_back(X.data[i]);
+      }
+      columns[static_cast<std::size_t>(f)] =
+          sparse_column(rows, values, X.length, n_categories[static_cast<std::size_t>(f)], max_bins, f, space);
+    }
+  };
+  run_tasks((X.n_slices + columns_per_task - 1) / columns_per_task, n_threads, code_block, poll);
+  return FeatureTable(X.length, std::move(columns));
+}
+
+using Categories = std::vector<std::int32_t>;
+template FeatureTable code_dense(MatrixView<float>, const Categories&, std::int32_t, int, const Poll&);
+template FeatureTable code_dense(MatrixView<double>, const Categories&, std::int32_t, int, const Poll&);
+template FeatureTable code_sparse(CompressedView<float, std::int32_t>, const Categories&, std::int32_t, int,
+                                  const Poll&);
+template FeatureTable code_sparse(CompressedView<float, std::int64_t>, const Categories&, std::int32_t, int,
+                                  const Poll&);
+template FeatureTable code_sparse(CompressedView<double, std::int32_t>, const Categories&, std::int32_t, int,
+                                  const Poll&);
+template FeatureTable code_sparse(CompressedView<double, std::int64_t>, const Categories&, std::int32_t, int,
+                                  const Poll&);
+
+}  // namespace ramify

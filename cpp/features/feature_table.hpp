@@ -1,0 +1,167 @@
+/// Feature columns as rank codes: coded once, shared by every forest that is grown on them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.hpp"
+
+namespace ramify {
+
+/// One feature. Codes 0 .. n_codes - 1 follow the order of the values (numeric) or are the
+/// categories (nominal); the code n_codes says "missing".
+struct Column {
+  bool nominal = false;
+  bool sparse = false;  ///< only the rows in `entry_rows` are stored, all others hold `default_code`
+  bool has_missing = false;
+  int width = 1;  ///< bytes per code: 1, 2 or 4
+  std::int64_t n_rows = 0;
+  std::int32_t n_codes = 0;
+  std::int32_t default_code = -1;   ///< held by at least half of the rows (always by a sparse column's zeros), or -1
+  std::vector<std::uint8_t> codes;  ///< width bytes per row, or per entry when sparse
+  std::vector<std::uint32_t> entry_rows;  ///< sparse only: ascending
+  std::vector<double> lower;              ///< numeric only: smallest value of each code
+  std::vector<double> upper;              ///< numeric only: largest value of each code
+
+  std::int64_t n_entries() const { return static_cast<std::int64_t>(codes.size()) / width; }
+
+  std::int32_t stored_code(std::int64_t entry) const {
+    const std::uint8_t* at = codes.data() + entry * width;
+    if (width == 1) return *at;
+    if (width == 2) return *reinterpret_cast<const std::uint16_t*>(at);
+    return static_cast<std::int32_t>(*reinterpret_cast<const std::uint32_t*>(at));
+  }
+
+  /// The code of any row (a search when sparse).
+  std::int32_t code(std::int64_t row) const;
+
+  /// A value that every split treats as it treats the row's own; NaN when missing.
+  double value(std::int64_t row) const;
+  double value_of(std::int32_t code) const;
+
+  /// Where to cut between two codes that are neighbours in a node: the midpoint, or the lower
+  /// value where the midpoint is not below the upper one.
+  double threshold_between(std::int32_t low, std::int32_t high) const;
+};
+
+/// What growing needs to know of a column, in few bytes: a node looks at many columns and at little of each.
+struct ColumnHead {
+  const std::uint8_t* codes;
+  const std::uint32_t* entry_rows;     ///< sparse only
+  const std::uint16_t* codes_by_row;   ///< of row 0 in the row-major copy, or null
+  std::int64_t n_stored;               ///< rows, or entries when sparse
+  std::int32_t n_codes, default_code;  ///< as in Column
+  std::uint8_t width;
+  bool nominal, sparse, has_missing;
+};
+
+/// The entries of sparse columns by row, so that small nodes cost by their non-zeros.
+struct RowEntries {
+  std::vector<std::int64_t> offsets;  ///< n_rows + 1
+  std::vector<std::uint32_t> features;
+  std::vector<std::int32_t> codes;
+};
+
+/// Columns of two values, one of them the default, as a bit per cell: a few words tell which are constant in a node.
+struct RowBits {
+  std::int64_t n_words = 0;             ///< per row
+  std::vector<std::uint64_t> bits;      ///< n_rows x n_words: does the row hold the other value?
+  std::vector<std::uint32_t> features;  ///< by bit
+  std::vector<std::int32_t> bit_of;     ///< by feature, -1 if it has none
+};
+
+/// A list of columns over the same rows. Copies are cheap: columns are shared.
+class FeatureTable {
+ public:
+  FeatureTable() = default;
+  FeatureTable(std::int64_t n_rows, std::vector<std::shared_ptr<const Column>> columns);
+
+  std::int64_t n_rows() const { return n_rows_; }
+  std::int64_t n_features() const { return static_cast<std::int64_t>(columns_.size()); }
+  const Column& column(std::int64_t feature) const { return *columns_[static_cast<std::size_t>(feature)]; }
+  const ColumnHead& head(std::int64_t feature) const { return heads_[static_cast<std::size_t>(feature)]; }
+  bool has_sparse() const { return has_sparse_; }
+  std::vector<std::int32_t> n_categories() const;
+
+  /// The columns of both tables side by side; nothing is copied.
+  FeatureTable append(const FeatureTable& other) const;
+
+  /// The given columns in the given order; nothing is copied.
+  FeatureTable take(const std::vector<std::int64_t>& features) const;
+
+  /// What is known by row, or null where there are too few such columns. Features for which `by_row(f)` holds are found
+  /// in one of both; the others must be looked at one by one.
+  const RowEntries* row_entries() const { return row_entries_.get(); }
+  const RowBits* row_bits() const { return row_bits_.get(); }
+  bool by_row(std::int64_t feature) const {
+    return feature < static_cast<std::int64_t>(by_row_.size()) && by_row_[static_cast<std::size_t>(feature)];
+  }
+  const std::vector<std::uint32_t>& column_wise() const { return column_wise_; }
+
+  /// Small tables have a row-major copy of their dense codes: the code of `row` is at
+  /// head(f).codes_by_row[row * codes_per_row()]. Nodes with few rows read it, since few cache lines hold all they
+  /// need.
+  std::int64_t codes_per_row() const { return codes_per_row_; }
+
+  /// Bytes held by codes, values and entries.
+  std::int64_t n_bytes() const;
+
+ private:
+  void index_entries();
+  void index_bits();
+  void list_column_wise();
+  void copy_by_row();
+  static ColumnHead head_of(const Column& column);
+
+  std::int64_t n_rows_ = 0;
+  bool has_sparse_ = false;
+  std::vector<std::shared_ptr<const Column>> columns_;
+  std::vector<ColumnHead> heads_;  ///< per column
+  std::shared_ptr<const RowEntries> row_entries_;
+  std::shared_ptr<const RowBits> row_bits_;
+  std::vector<char> by_row_;
+  std::shared_ptr<const std::vector<std::uint16_t>> codes_by_row_;
+  std::int64_t codes_per_row_ = 0;
+  std::vector<std::uint32_t> column_wise_;  ///< features that are not by_row
+};
+
+/// A dense matrix of any layout; strides count elements.
+template <class Number>
+struct MatrixView {
+  const Number* data;
+  std::int64_t n_rows, n_columns, row_stride, column_stride;
+
+  Number operator()(std::int64_t row, std::int64_t column) const {
+    return data[row * row_stride + column * column_stride];
+  }
+};
+
+/// A compressed sparse matrix: columns of a CSC or rows of a CSR matrix; indices ascending.
+template <class Number, class Index>
+struct CompressedView {
+  const Number* data;
+  const Index* indices;
+  const Index* offsets;
+  std::int64_t n_slices;  ///< columns of a CSC, rows of a CSR
+  std::int64_t length;    ///< rows of a CSC, columns of a CSR
+};
+
+/// Largest number of categories of a nominal feature.
+constexpr std::int32_t max_categories = 4096;
+
+/// Code a dense matrix. `n_categories[f]` is 0 for a numeric feature, else the number of
+/// categories (codes 0 .. k - 1 in the cells). NaN is missing. `max_bins` > 0 bins numeric features
+/// with more distinct values by quantiles; 0 keeps every distinct value.
+template <class Number>
+FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n_categories, std::int32_t max_bins,
+                        int n_threads, const Poll& poll);
+
+/// Code the columns of a CSC matrix; absent cells are zeros and stay absent.
+template <class Number, class Index>
+FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std::int32_t>& n_categories,
+                         std::int32_t max_bins, int n_threads, const Poll& poll);
+
+}  // namespace ramify

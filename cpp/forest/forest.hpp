@@ -1,0 +1,130 @@
+/// The forest: what growing gives and what predicting, ranking and saving read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "features/feature_table.hpp"
+
+namespace ramify {
+
+/// What leaves hold: label frequencies or means of numbers.
+enum class Outcome : std::uint8_t { labels = 0, numbers = 1 };
+
+/// One tree in flat arrays. Node 0 is the root; both children of a node stand side by side at
+/// `child` and `child + 1`, behind their parent, so loops replace recursion.
+struct Tree {
+  std::uint64_t seed = 0;  ///< regenerates the tree's bag
+
+  // nodes
+  std::vector<std::int32_t> feature;       ///< tested feature, -1 in a leaf
+  std::vector<double> threshold;           ///< numeric: values <= threshold go left
+  std::vector<std::int32_t> child;         ///< left child (right = + 1); in a leaf its row among the leaves
+  std::vector<std::int32_t> subset;        ///< nominal: which subset of categories goes left; else -1
+  std::vector<std::uint8_t> missing_left;  ///< 1 if missing values go left
+  std::vector<double> weight;              ///< total weight of the in-bag examples that reach the node
+  std::vector<double> decrease;            ///< weight * impurity less the children's; 0 in a leaf
+
+  // category subsets: bit c of a subset is set if category c goes left
+  std::vector<std::int64_t> subset_offsets{0};
+  std::vector<std::uint64_t> subset_words;
+
+  // leaves for labels: ids of labels that all examples have, then ids of those some have,
+  // whose weighted counts are in leaf_counts
+  std::vector<std::int64_t> leaf_offsets{0};
+  std::vector<std::int32_t> leaf_labels;
+  std::vector<std::int64_t> leaf_partial{0};
+  std::vector<double> leaf_counts;
+
+  // leaves for numbers: n_outputs means per leaf
+  std::vector<double> leaf_values;
+
+  std::int64_t n_nodes() const { return static_cast<std::int64_t>(feature.size()); }
+  std::int64_t n_leaves(Outcome outcome, std::int64_t n_outputs) const;
+  std::int64_t n_bytes() const;
+
+  /// The next node of an example whose tested feature has `value`.
+  std::int32_t next(std::int32_t node, double value) const {
+    bool left;
+    if (value != value) {
+      left = missing_left[node] != 0;
+    } else if (subset[node] < 0) {
+      left = value <= threshold[node];
+    } else {
+      left = category_goes_left(node, value);
+    }
+    return child[node] + (left ? 0 : 1);
+  }
+
+  bool category_goes_left(std::int32_t node, double value) const;
+};
+
+/// Trees over the same features and outputs. Copies, `first` and `concatenate` share the trees.
+struct Forest {
+  Outcome outcome = Outcome::labels;
+  std::int64_t n_outputs = 0;
+  std::vector<std::int32_t> n_categories;  ///< per feature, 0 = numeric
+  std::vector<std::shared_ptr<const Tree>> trees;
+
+  std::int64_t n_features() const { return static_cast<std::int64_t>(n_categories.size()); }
+  std::int64_t n_trees() const { return static_cast<std::int64_t>(trees.size()); }
+  std::int64_t n_bytes() const;
+  Forest first(std::int64_t n_trees) const;
+};
+
+Forest concatenate(const std::vector<Forest>& forests);
+
+/// The one check behind load, unpickle and the tests, O(nodes): throws std::invalid_argument that
+/// names the broken invariant, so that nothing later can leave an array or loop for ever.
+void validate(const Forest& forest);
+
+/// How trees are grown.
+struct GrowParams {
+  std::uint64_t seed = 0;
+  std::int64_t first_tree = 0;  ///< trees first_tree .. first_tree + n_trees - 1 of the forest with this seed
+  std::int64_t n_trees = 1;
+  std::int64_t max_features = 1;  ///< features looked at per node, constant ones not counted
+  bool bootstrap = true;
+  bool random_splits = false;   ///< extra trees: one random cut per feature
+  std::int64_t max_depth = -1;  ///< < 0: no limit
+  std::int64_t min_samples_split = 2;
+  std::int64_t min_samples_leaf = 1;   ///< counts draws, weights aside
+  double min_impurity_decrease = 0.0;  ///< of decrease / weight of the root
+  int n_threads = 1;
+  bool all_features_at_root = false;      ///< draw on where the root's features give no split
+  double min_weight_fraction_leaf = 0.0;  ///< smallest weight of a side, of the weight of the root
+};
+
+/// Which examples take part, and their weights.
+struct Examples {
+  std::vector<std::uint32_t> rows;  ///< rows of the table with a positive weight, ascending
+  std::vector<double> weights;      ///< by row of the table; empty = 1
+};
+
+/// Label sets as compressed rows, with the weight of each label in the impurity.
+struct LabelRows {
+  const std::int64_t* offsets;
+  const std::int32_t* labels;  ///< ascending within a row
+  std::int64_t n_rows, n_labels;
+  const double* label_weights;
+};
+
+/// Numbers, row-major, with the weight of each target in the impurity. Standardised by the caller.
+struct NumberRows {
+  const double* values;
+  std::int64_t n_rows, n_targets;
+  const double* target_weights;
+};
+
+/// Grow trees for label sets; the impurity is sum w p (1 - p).
+Forest grow_labels(const FeatureTable& table, const LabelRows& target, const Examples& examples,
+                   const GrowParams& params, const Poll& poll);
+
+/// Grow trees for numbers; the impurity is sum w Var.
+Forest grow_numbers(const FeatureTable& table, const NumberRows& target, const Examples& examples,
+                    const GrowParams& params, const Poll& poll);
+
+}  // namespace ramify

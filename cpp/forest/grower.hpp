@@ -1,0 +1,303 @@
+/// The driver that grows trees for any target.
+///
+/// A target is a class with the functions of LabelTarget (label_target.hpp): begin_tree, begin_node, pure, decrease,
+/// perfect, clear / add / score, set_missing / add_tracking_missing / score_with_missing, worthwhile (a stopping rule
+/// for the cut that was scored last), category_sums and write_leaf. A score of minus infinity says that a cut is not
+/// admissible. `grow_forest` does the rest.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "forest/bagging.hpp"
+#include "forest/feature_drawing.hpp"
+#include "forest/forest.hpp"
+#include "forest/splitting.hpp"
+
+namespace ramify {
+
+/// Grows one tree after another; the memory is used again.
+template <class Target>
+class TreeGrower {
+ public:
+  TreeGrower(const FeatureTable& table, Target target, const Examples& examples, const GrowParams& params)
+      : table_(table),
+        examples_(examples),
+        params_(params),
+        target_(std::move(target)),
+        splitter_(target_),
+        drawing_(table, params.max_features),
+        draws_of_row_(static_cast<std::size_t>(table.n_rows()), 0) {
+    if (table.has_sparse()) positions_.assign(static_cast<std::size_t>(table.n_rows()), 0xFFFFFFFFu);
+  }
+
+  TreeGrower(const TreeGrower&) = delete;
+  TreeGrower& operator=(const TreeGrower&) = delete;
+
+  Tree grow(std::int64_t index, const Control& control) {
+    Tree tree;
+    tree.seed = tree_seed(params_.seed, index);
+    Random random(tree.seed, growth_stream);
+    fill_bag(tree.seed);
+    target_.begin_tree();
+    drawing_.begin_tree();
+    n_leaves_ = 0;
+    add_node(tree);
+    stack_.assign(1, Open{0, static_cast<std::uint32_t>(rows_.size()), 0, 0, 0, -1});
+    while (!stack_.empty()) {
+      control.check();
+      const Open node = stack_.back();
+      stack_.pop_back();
+      grow_node(node, random, tree);
+    }
+    release_bag();
+    shrink(tree);
+    return tree;
+  }
+
+ private:
+  /// A node that waits: its slice of rows_, its depth, the features known to be constant in it and its target level.
+  struct Open {
+    std::uint32_t begin, end;
+    std::int32_t id;
+    std::int64_t depth;
+    std::int64_t n_constant;
+    int level;
+  };
+
+  void fill_bag(std::uint64_t seed) {
+    if (params_.bootstrap) {
+      draw_bag(seed, examples_.rows, draws_of_row_);
+    } else {
+      for (const std::uint32_t row : examples_.rows) draws_of_row_[row] = 1;
+    }
+    rows_.clear();
+    for (const std::uint32_t row : examples_.rows) {
+      if (draws_of_row_[row] > 0) rows_.push_back(row);
+    }
+    slots_.resize(rows_.size());
+    if (!positions_.empty()) {
+      for (std::size_t i = 0; i < rows_.size(); ++i) positions_[rows_[i]] = static_cast<std::uint32_t>(i);
+    }
+  }
+
+  void release_bag() {
+    for (const std::uint32_t row : rows_) draws_of_row_[row] = 0;
+    if (!positions_.empty()) {
+      for (const std::uint32_t row : rows_) positions_[row] = 0xFFFFFFFFu;
+    }
+  }
+
+  static void add_node(Tree& tree) {
+    tree.feature.push_back(-1);
+    tree.threshold.push_back(0);
+    tree.child.push_back(0);
+    tree.subset.push_back(-1);
+    tree.missing_left.push_back(0);
+    tree.weight.push_back(0);
+    tree.decrease.push_back(0);
+  }
+
+  void grow_node(const Open& node, Random& random, Tree& tree) {
+    const std::uint32_t* const rows = rows_.data() + node.begin;
+    const std::int64_t n = node.end - node.begin;
+    double total = 0;
+    std::int64_t n_draws = 0;
+    weights_.resize(static_cast<std::size_t>(n));
+    draws_.resize(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::uint32_t draws = draws_of_row_[rows[i]];
+      const double weight = examples_.weights.empty() ? draws : draws * examples_.weights[rows[i]];
+      weights_[static_cast<std::size_t>(i)] = weight;
+      draws_[static_cast<std::size_t>(i)] = draws;
+      total += weight;
+      n_draws += draws;
+    }
+    tree.weight[static_cast<std::size_t>(node.id)] = total;
+    const bool too_small = n < 2 || n_draws < params_.min_samples_split || n_draws / 2 < params_.min_samples_leaf;
+    const double min_weight = params_.min_weight_fraction_leaf * tree.weight[0];
+    if (too_small || total < 2 * min_weight || (params_.max_depth >= 0 && node.depth >= params_.max_depth))
+      return make_leaf(node, total, tree);
+
+    const int level = target_.begin_node(rows, slots_.data() + node.begin, n, weights_.data(), node.level);
+    if (target_.pure()) return make_leaf(node, total, tree);
+    const NodeSlice slice{rows, n, positions_.data(), node.begin};
+    SideLimits limits{draws_.data(), n_draws, params_.min_samples_leaf};
+    if (min_weight > 0) {
+      limits.weights = weights_.data();
+      limits.weight = total;
+      limits.min_weight = min_weight;
+    }
+    best_.found = false;
+    std::int64_t n_constant = node.n_constant;
+    drawing_.begin_node(slice, n_constant);
+    const auto draws_on = [&](std::int64_t n_drawn) {
+      if (best_.found && target_.perfect(best_.score)) return false;  // no feature can be better
+      return n_drawn < params_.max_features || (params_.all_features_at_root && node.id == 0 && !best_.found);
+    };
+    for (std::int64_t n_drawn = 0; draws_on(n_drawn) && drawing_.draw(random, splitter_.entries); ++n_drawn) {
+      if (drawing_.repeated()) continue;  // as good as a feature drawn before, which stays
+      const std::int64_t feature = drawing_.feature();
+      if (params_.random_splits) {
+        splitter_.random(feature, table_.column(feature), n, limits, random, best_);
+      } else {
+        splitter_.best(feature, table_.head(feature), n, limits, best_);
+      }
+    }
+    n_constant = drawing_.n_constant();
+    if (!best_.found) return make_leaf(node, total, tree);
+    const double decrease = std::max(0.0, target_.decrease(best_.score));
+    if (decrease < params_.min_impurity_decrease * tree.weight[0]) return make_leaf(node, total, tree);
+    split_node(node, slice, decrease, total, level, n_constant, tree);
+  }
+
+  void make_leaf(const Open& node, double total, Tree& tree) {
+    tree.child[static_cast<std::size_t>(node.id)] = n_leaves_++;
+    target_.write_leaf(rows_.data() + node.begin, node.end - node.begin, weights_.data(), total, tree);
+  }
+
+  void split_node(const Open& node, const NodeSlice& slice, double decrease, double total, int level,
+                  std::int64_t n_constant, Tree& tree) {
+    const Column& column = table_.column(best_.feature);
+    const double left_weight = mark_left(slice);
+    if (!best_.any_missing) best_.missing_left = 2 * left_weight >= total;
+    const std::uint32_t middle = part(node);
+    const auto at = static_cast<std::size_t>(node.id);
+    const auto child = static_cast<std::int32_t>(tree.n_nodes());
+    tree.feature[at] = static_cast<std::int32_t>(best_.feature);
+    tree.decrease[at] = decrease;
+    tree.missing_left[at] = best_.missing_left;
+    tree.child[at] = child;
+    if (best_.nominal) {
+      write_subset(column, 2 * left_weight >= total, at, tree);
+    } else {
+      tree.threshold[at] = threshold_of(column);
+    }
+    add_node(tree);
+    add_node(tree);
+    stack_.push_back({middle, node.end, child + 1, node.depth + 1, n_constant, level});
+    stack_.push_back({node.begin, middle, child, node.depth + 1, n_constant, level});
+  }
+
+  double threshold_of(const Column& column) const {
+    if (best_.has_threshold) return best_.threshold;
+    return best_.high < 0 ? std::numeric_limits<double>::infinity() : column.threshold_between(best_.low, best_.high);
+  }
+
+  /// Note the side of every local row; returns the weight that goes left.
+  double mark_left(const NodeSlice& slice) {
+    NodeEntries& entries = splitter_.entries;
+    drawing_.read(best_.feature, entries);
+    const auto goes_left = [&](std::int32_t code) {
+      if (!best_.nominal) return code <= best_.low;
+      return ((best_.left_codes[static_cast<std::size_t>(code) / 64] >> (code % 64)) & 1) != 0;
+    };
+    left_.assign(static_cast<std::size_t>(slice.n), entries.n_default > 0 && goes_left(entries.default_code));
+    for (const std::uint64_t key : entries.keys) left_[NodeEntries::row_of(key)] = goes_left(NodeEntries::code_of(key));
+    for (const std::uint32_t row : entries.missing) left_[row] = best_.missing_left;
+    double weight = 0;
+    for (std::size_t i = 0; i < left_.size(); ++i) weight += left_[i] ? weights_[i] : 0.0;
+    return weight;
+  }
+
+  /// Stable partition of the node's slice; returns where the right part begins.
+  std::uint32_t part(const Open& node) {
+    spare_.clear();
+    spare_slots_.clear();
+    std::uint32_t next = node.begin;
+    for (std::uint32_t i = node.begin; i < node.end; ++i) {
+      if (left_[i - node.begin]) {
+        rows_[next] = rows_[i];
+        slots_[next++] = slots_[i];
+      } else {
+        spare_.push_back(rows_[i]);
+        spare_slots_.push_back(slots_[i]);
+      }
+    }
+    if (next == node.begin || next == node.end) throw std::logic_error("A split left one side empty.");
+    std::copy(spare_.begin(), spare_.end(), rows_.begin() + next);
+    std::copy(spare_slots_.begin(), spare_slots_.end(), slots_.begin() + next);
+    if (!positions_.empty()) {
+      for (std::uint32_t i = node.begin; i < node.end; ++i) positions_[rows_[i]] = i;
+    }
+    return next;
+  }
+
+  /// Categories that the node has not seen follow the larger child.
+  void write_subset(const Column& column, bool larger_is_left, std::size_t at, Tree& tree) {
+    tree.subset[at] = static_cast<std::int32_t>(tree.subset_offsets.size()) - 1;
+    for (std::size_t word = 0; word < best_.left_codes.size(); ++word) {
+      std::uint64_t bits = best_.left_codes[word];
+      if (larger_is_left) bits |= ~best_.present_codes[word];
+      const std::int64_t n_bits = column.n_codes - static_cast<std::int64_t>(word) * 64;
+      if (n_bits < 64) bits &= (std::uint64_t(1) << n_bits) - 1;
+      tree.subset_words.push_back(bits);
+    }
+    tree.subset_offsets.push_back(static_cast<std::int64_t>(tree.subset_words.size()));
+  }
+
+  static void shrink(Tree& tree) {
+    tree.feature.shrink_to_fit();
+    tree.threshold.shrink_to_fit();
+    tree.child.shrink_to_fit();
+    tree.subset.shrink_to_fit();
+    tree.missing_left.shrink_to_fit();
+    tree.weight.shrink_to_fit();
+    tree.decrease.shrink_to_fit();
+    tree.subset_offsets.shrink_to_fit();
+    tree.subset_words.shrink_to_fit();
+    tree.leaf_offsets.shrink_to_fit();
+    tree.leaf_labels.shrink_to_fit();
+    tree.leaf_partial.shrink_to_fit();
+    tree.leaf_counts.shrink_to_fit();
+    tree.leaf_values.shrink_to_fit();
+  }
+
+  const FeatureTable& table_;
+  const Examples& examples_;
+  const GrowParams& params_;
+  Target target_;
+  Splitter<Target> splitter_;
+  FeatureDrawing drawing_;
+  Split best_;
+  std::int32_t n_leaves_ = 0;
+
+  std::vector<std::uint32_t> draws_of_row_;  ///< by row of the table
+  std::vector<std::uint32_t> rows_, slots_;  ///< the tree's row order and where each row stands in its level
+  std::vector<std::uint32_t> positions_;     ///< inverse of rows_, only with sparse columns
+  std::vector<Open> stack_;
+  std::vector<double> weights_;  ///< per local row
+  std::vector<std::uint32_t> draws_;
+  std::vector<char> left_;
+  std::vector<std::uint32_t> spare_, spare_slots_;
+};
+
+/// Grow the trees of `params`, one per task; `data` is what Target is made from.
+template <class Target, class Data>
+Forest grow_forest(const FeatureTable& table, const Data& data, Outcome outcome, std::int64_t n_outputs,
+                   const Examples& examples, const GrowParams& params, const Poll& poll) {
+  if (data.n_rows != table.n_rows())
+    throw std::invalid_argument("Features and targets must have the same number of rows.");
+  if (table.n_rows() > (std::int64_t(1) << 30)) throw std::invalid_argument("Trees are grown on at most 2^30 rows.");
+  Forest forest;
+  forest.outcome = outcome;
+  forest.n_outputs = n_outputs;
+  forest.n_categories = table.n_categories();
+  forest.trees.resize(static_cast<std::size_t>(params.n_trees));
+  std::vector<std::unique_ptr<TreeGrower<Target>>> growers(static_cast<std::size_t>(params.n_threads));
+  const auto grow_tree = [&](std::int64_t task, int thread, const Control& control) {
+    auto& grower = growers[static_cast<std::size_t>(thread)];
+    if (!grower) grower = std::make_unique<TreeGrower<Target>>(table, Target(data), examples, params);
+    forest.trees[static_cast<std::size_t>(task)] =
+        std::make_shared<Tree>(grower->grow(params.first_tree + task, control));
+  };
+  run_tasks(params.n_trees, params.n_threads, grow_tree, poll);
+  return forest;
+}
+
+}  // namespace ramify

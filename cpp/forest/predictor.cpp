@@ -1,0 +1,272 @@
+#include "forest/predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "base/bits.hpp"
+#include "forest/bagging.hpp"
+
+namespace ramify {
+
+void check_features(const Forest& forest, const FeatureRows& rows) {
+  if (rows.n_features() != forest.n_features()) {
+    throw std::invalid_argument("The forest was grown on " + std::to_string(forest.n_features()) +
+                                " features, the rows have " + std::to_string(rows.n_features()) + ".");
+  }
+  if (forest.trees.empty()) throw std::invalid_argument("The forest has no tree.");
+}
+
+namespace {
+
+/// Call `visit(first, last, block, thread)` for blocks of loaded rows.
+template <class Visit>
+void for_each_block(const FeatureRows& rows, RowRange range, int n_threads, const Poll& poll, Visit visit) {
+  if (range.first < 0 || range.last > rows.n_rows() || range.first > range.last)
+    throw std::invalid_argument("The range of rows lies outside the matrix.");
+  const std::int64_t size = rows.rows_per_block();
+  const std::int64_t n_blocks = (range.last - range.first + size - 1) / size;
+  std::vector<std::vector<double>> blocks(static_cast<std::size_t>(n_threads));
+  run_tasks(
+      n_blocks, n_threads,
+      [&](std::int64_t task, int thread, const Control&) {
+        std::vector<double>& block = blocks[static_cast<std::size_t>(thread)];
+        if (block.empty()) block.assign(static_cast<std::size_t>(size * rows.n_features()), 0.0);
+        const std::int64_t first = range.first + task * size, last = std::min(first + size, range.last);
+        rows.load(first, last, block.data());
+        visit(first, last, block.data(), task);
+        rows.unload(first, last, block.data());
+      },
+      poll);
+}
+
+/// Call `add(output, value)` for what a leaf says.
+template <class Add>
+void read_leaf(const Forest& forest, const Tree& tree, std::int32_t node, Add add) {
+  const auto leaf = static_cast<std::size_t>(tree.child[static_cast<std::size_t>(node)]);
+  if (forest.outcome == Outcome::numbers) {
+    const double* values = tree.leaf_values.data() + static_cast<std::int64_t>(leaf) * forest.n_outputs;
+    for (std::int64_t t = 0; t < forest.n_outputs; ++t) add(static_cast<std::int32_t>(t), values[t]);
+    return;
+  }
+  const std::int64_t first = tree.leaf_offsets[leaf], last = tree.leaf_offsets[leaf + 1];
+  const std::int64_t partial = tree.leaf_partial[leaf], n_partial = tree.leaf_partial[leaf + 1] - partial;
+  const std::int64_t certain = last - n_partial;
+  const double weight = tree.weight[static_cast<std::size_t>(node)];
+  for (std::int64_t p = first; p < certain; ++p) add(tree.leaf_labels[static_cast<std::size_t>(p)], 1.0);
+  for (std::int64_t p = certain; p < last; ++p) {
+    add(tree.leaf_labels[static_cast<std::size_t>(p)],
+        tree.leaf_counts[static_cast<std::size_t>(partial + p - certain)] / weight);
+  }
+}
+
+}  // namespace
+
+void predict(const Forest& forest, const FeatureRows& rows, RowRange range, int n_threads, const Poll& poll,
+             double* out) {
+  check_features(forest, rows);
+  const std::int64_t n_features = rows.n_features();
+  const auto n_trees = static_cast<double>(forest.n_trees());
+  for_each_block(rows, range, n_threads, poll,
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                   double* const sums = out + (first - range.first) * forest.n_outputs;
+                   std::fill(sums, sums + (last - first) * forest.n_outputs, 0.0);
+                   const auto row_at = [block, n_features](std::int64_t row) { return block + row * n_features; };
+                   std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
+                   for (const auto& tree : forest.trees) {
+                     find_leaves(*tree, last - first, row_at, leaves.data());
+                     for (std::int64_t row = 0; row < last - first; ++row) {
+                       double* const sum = sums + row * forest.n_outputs;
+                       read_leaf(forest, *tree, leaves[static_cast<std::size_t>(row)],
+                                 [sum](std::int32_t output, double value) { sum[output] += value; });
+                     }
+                   }
+                   for (double* sum = sums; sum < sums + (last - first) * forest.n_outputs; ++sum) *sum /= n_trees;
+                 });
+}
+
+SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, RowRange range, double threshold,
+                                int n_threads, const Poll& poll) {
+  check_features(forest, rows);
+  const auto n_trees = static_cast<double>(forest.n_trees());
+  const std::int64_t size = rows.rows_per_block();
+  std::vector<SparsePrediction> parts(static_cast<std::size_t>((range.last - range.first + size - 1) / size));
+  for_each_block(rows, range, n_threads, poll,
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t task) {
+                   SparsePrediction& part = parts[static_cast<std::size_t>(task)];
+                   std::vector<double> sums(static_cast<std::size_t>(forest.n_outputs), 0.0);
+                   std::vector<std::int32_t> touched;
+                   for (std::int64_t row = 0; row < last - first; ++row) {
+                     for (const auto& tree : forest.trees) {
+                       const std::int32_t leaf = find_leaf(*tree, block + row * forest.n_features());
+                       read_leaf(forest, *tree, leaf, [&](std::int32_t output, double value) {
+                         if (sums[static_cast<std::size_t>(output)] == 0) touched.push_back(output);
+                         sums[static_cast<std::size_t>(output)] += value;
+                       });
+                     }
+                     std::sort(touched.begin(), touched.end());
+                     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+                     for (const std::int32_t output : touched) {
+                       const double value = sums[static_cast<std::size_t>(output)] / n_trees;
+                       sums[static_cast<std::size_t>(output)] = 0;
+                       if (value == 0 || !(value >= threshold)) continue;
+                       part.labels.push_back(output);
+                       part.values.push_back(value);
+                     }
+                     touched.clear();
+                     part.offsets.push_back(static_cast<std::int64_t>(part.labels.size()));
+                   }
+                 });
+  SparsePrediction whole;
+  whole.offsets.push_back(0);
+  for (const SparsePrediction& part : parts) {
+    const auto before = static_cast<std::int64_t>(whole.labels.size());
+    for (const std::int64_t offset : part.offsets) whole.offsets.push_back(before + offset);
+    whole.labels.insert(whole.labels.end(), part.labels.begin(), part.labels.end());
+    whole.values.insert(whole.values.end(), part.values.begin(), part.values.end());
+  }
+  return whole;
+}
+
+void apply(const Forest& forest, const FeatureRows& rows, int n_threads, const Poll& poll, std::int32_t* out) {
+  check_features(forest, rows);
+  const std::int64_t n_features = rows.n_features();
+  for_each_block(rows, {0, rows.n_rows()}, n_threads, poll,
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                   const auto row_at = [block, n_features](std::int64_t row) { return block + row * n_features; };
+                   std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
+                   for (std::int64_t t = 0; t < forest.n_trees(); ++t) {
+                     find_leaves(*forest.trees[static_cast<std::size_t>(t)], last - first, row_at, leaves.data());
+                     for (std::int64_t row = first; row < last; ++row)
+                       out[row * forest.n_trees() + t] = leaves[static_cast<std::size_t>(row - first)];
+                   }
+                 });
+}
+
+std::vector<std::uint64_t> in_bag(const Tree& tree, const Examples& examples, std::int64_t n_rows) {
+  std::vector<std::uint32_t> draws(static_cast<std::size_t>(n_rows), 0);
+  draw_bag(tree.seed, examples.rows, draws);
+  std::vector<std::uint64_t> bits(static_cast<std::size_t>(n_rows + 63) / 64, 0);
+  for (std::size_t row = 0; row < draws.size(); ++row) {
+    if (draws[row] > 0) bits[row / 64] |= std::uint64_t(1) << (row % 64);
+  }
+  return bits;
+}
+
+std::vector<OutsideRow> rows_outside(const Tree& tree, const FeatureRows& rows, const Examples& examples) {
+  const std::vector<std::uint64_t> bag = in_bag(tree, examples, rows.n_rows());
+  const std::int64_t size = rows.rows_per_block();
+  std::vector<double> block(static_cast<std::size_t>(size * rows.n_features()), 0.0);
+  std::vector<OutsideRow> outside;
+  std::size_t next = 0;
+  for (std::int64_t first = 0; first < rows.n_rows(); first += size) {
+    const std::int64_t last = std::min(first + size, rows.n_rows());
+    rows.load(first, last, block.data());
+    for (; next < examples.rows.size() && examples.rows[next] < last; ++next) {
+      const std::int64_t row = examples.rows[next];
+      if (has_bit(bag, row)) continue;
+      const double weight = examples.weights.empty() ? 1.0 : examples.weights[static_cast<std::size_t>(row)];
+      outside.push_back({row, find_leaf(tree, block.data() + (row - first) * rows.n_features()), weight});
+    }
+    rows.unload(first, last, block.data());
+  }
+  return outside;
+}
+
+void predict_oob(const Forest& forest, const FeatureRows& rows, const Examples& examples, RowRange range, int n_threads,
+                 const Poll& poll, double* out, std::int32_t* n_trees) {
+  check_features(forest, rows);
+  const std::int64_t n_features = rows.n_features();
+  std::vector<std::vector<std::uint64_t>> bags(forest.trees.size());
+  run_tasks(
+      forest.n_trees(), n_threads,
+      [&](std::int64_t t, int, const Control&) {
+        bags[static_cast<std::size_t>(t)] = in_bag(*forest.trees[static_cast<std::size_t>(t)], examples, rows.n_rows());
+      },
+      poll);
+  for_each_block(rows, range, n_threads, poll,
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                   double* const sums = out + (first - range.first) * forest.n_outputs;
+                   std::int32_t* const counts = n_trees + (first - range.first);
+                   std::fill(sums, sums + (last - first) * forest.n_outputs, 0.0);
+                   std::fill(counts, counts + (last - first), 0);
+                   std::vector<std::int64_t> outside;
+                   std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
+                   const auto row_at = [block, n_features, &outside](std::int64_t i) {
+                     return block + outside[static_cast<std::size_t>(i)] * n_features;
+                   };
+                   for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+                     outside.clear();
+                     for (std::int64_t row = first; row < last; ++row) {
+                       if (!has_bit(bags[t], row)) outside.push_back(row - first);
+                     }
+                     find_leaves(*forest.trees[t], static_cast<std::int64_t>(outside.size()), row_at, leaves.data());
+                     for (std::size_t i = 0; i < outside.size(); ++i) {
+                       ++counts[outside[i]];
+                       double* const sum = sums + outside[i] * forest.n_outputs;
+                       read_leaf(forest, *forest.trees[t], leaves[i],
+                                 [sum](std::int32_t output, double value) { sum[output] += value; });
+                     }
+                   }
+                   for (std::int64_t row = 0; row < last - first; ++row) {
+                     double* const sum = sums + row * forest.n_outputs;
+                     const double divisor = counts[row] > 0 ? counts[row] : std::numeric_limits<double>::quiet_NaN();
+                     for (std::int64_t j = 0; j < forest.n_outputs; ++j) sum[j] /= divisor;
+                   }
+                 });
+}
+
+std::vector<double> node_values(const Forest& forest, const Tree& tree, std::int64_t output) {
+  std::vector<double> values(tree.feature.size(), 0.0);
+  for (std::size_t i = values.size(); i-- > 0;) {
+    if (tree.feature[i] < 0) {
+      read_leaf(forest, tree, static_cast<std::int32_t>(i), [&](std::int32_t at, double value) {
+        if (at == output) values[i] = value;
+      });
+      continue;
+    }
+    const auto left = static_cast<std::size_t>(tree.child[i]);
+    values[i] = (tree.weight[left] * values[left] + tree.weight[left + 1] * values[left + 1]) /
+                (tree.weight[left] + tree.weight[left + 1]);
+  }
+  return values;
+}
+
+double contributions(const Forest& forest, const FeatureRows& rows, std::int64_t output, int n_threads,
+                     const Poll& poll, double* out) {
+  check_features(forest, rows);
+  if (output < 0 || output >= forest.n_outputs) throw std::invalid_argument("The forest has no such output.");
+  const auto n_trees = static_cast<double>(forest.n_trees());
+  std::vector<std::vector<double>> values(forest.trees.size());
+  run_tasks(
+      forest.n_trees(), n_threads,
+      [&](std::int64_t t, int, const Control&) {
+        values[static_cast<std::size_t>(t)] = node_values(forest, *forest.trees[static_cast<std::size_t>(t)], output);
+      },
+      poll);
+  double roots = 0;
+  for (const auto& of_tree : values) roots += of_tree[0];
+  for_each_block(rows, {0, rows.n_rows()}, n_threads, poll,
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                   for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+                     const Tree& tree = *forest.trees[t];
+                     for (std::int64_t row = first; row < last; ++row) {
+                       const double* const x = block + (row - first) * forest.n_features();
+                       double* const added = out + row * forest.n_features();
+                       std::int32_t node = 0;
+                       while (tree.feature[static_cast<std::size_t>(node)] >= 0) {
+                         const std::int32_t feature = tree.feature[static_cast<std::size_t>(node)];
+                         const std::int32_t next = tree.next(node, x[feature]);
+                         added[feature] +=
+                             (values[t][static_cast<std::size_t>(next)] - values[t][static_cast<std::size_t>(node)]) /
+                             n_trees;
+                         node = next;
+                       }
+                     }
+                   }
+                 });
+  return roots / n_trees;
+}
+
+}  // namespace ramify

@@ -1,0 +1,92 @@
+/// What a forest says about rows. Rows are cut into blocks; a row's sums run over trees in order, so the result is the
+/// same for every number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "features/feature_rows.hpp"
+#include "forest/forest.hpp"
+
+namespace ramify {
+
+/// Rows [first, last) of a FeatureRows.
+struct RowRange {
+  std::int64_t first, last;
+};
+
+/// Throws std::invalid_argument unless the rows have the forest's features and it has trees.
+void check_features(const Forest& forest, const FeatureRows& rows);
+
+/// Mean over trees of the leaves' label frequencies or means: `out` has (last - first) x n_outputs cells.
+void predict(const Forest& forest, const FeatureRows& rows, RowRange range, int n_threads, const Poll& poll,
+             double* out);
+
+/// Compressed rows of probabilities.
+struct SparsePrediction {
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int32_t> labels;
+  std::vector<double> values;
+};
+
+/// As `predict` for labels, keeping values > 0 that reach the threshold; memory by what is kept.
+SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, RowRange range, double threshold,
+                                int n_threads, const Poll& poll);
+
+/// The leaf of every row in every tree: n_rows x n_trees node ids.
+void apply(const Forest& forest, const FeatureRows& rows, int n_threads, const Poll& poll, std::int32_t* out);
+
+/// As `predict` over the trees whose bag lacks the row; rows without such a tree get NaN. `n_trees` counts the trees.
+void predict_oob(const Forest& forest, const FeatureRows& rows, const Examples& examples, RowRange range, int n_threads,
+                 const Poll& poll, double* out, std::int32_t* n_trees);
+
+/// What each feature added to one output along the paths, n_rows x n_features (starts as zeros); returns the mean of
+/// the roots, to which a row's contributions add up to the prediction.
+double contributions(const Forest& forest, const FeatureRows& rows, std::int64_t output, int n_threads,
+                     const Poll& poll, double* out);
+
+/// The value of one output in every node, from the leaves upwards.
+std::vector<double> node_values(const Forest& forest, const Tree& tree, std::int64_t output);
+
+/// One bit per row: is it in the tree's bag?
+std::vector<std::uint64_t> in_bag(const Tree& tree, const Examples& examples, std::int64_t n_rows);
+
+/// A tree's out-of-bag examples, each with the leaf that it reaches.
+struct OutsideRow {
+  std::int64_t row;
+  std::int32_t leaf;  ///< node id
+  double weight;
+};
+std::vector<OutsideRow> rows_outside(const Tree& tree, const FeatureRows& rows, const Examples& examples);
+
+/// The leaf (node id) that a row of feature values reaches.
+inline std::int32_t find_leaf(const Tree& tree, const double* row) {
+  std::int32_t node = 0;
+  while (tree.feature[static_cast<std::size_t>(node)] >= 0)
+    node = tree.next(node, row[tree.feature[static_cast<std::size_t>(node)]]);
+  return node;
+}
+
+/// The same for n rows, the i-th at `row_at(i)`. Eight go down side by side, so that their waits for memory overlap.
+template <class RowAt>
+void find_leaves(const Tree& tree, std::int64_t n, RowAt row_at, std::int32_t* leaves) {
+  constexpr std::int64_t together = 8;
+  for (std::int64_t first = 0; first < n; first += together) {
+    const std::int64_t n_together = std::min(together, n - first);
+    std::int32_t nodes[together] = {};
+    for (bool any = true; any;) {
+      any = false;
+      for (std::int64_t i = 0; i < n_together; ++i) {
+        const std::int32_t feature = tree.feature[static_cast<std::size_t>(nodes[i])];
+        if (feature < 0) continue;
+        nodes[i] = tree.next(nodes[i], row_at(first + i)[feature]);
+        any = true;
+      }
+    }
+    std::copy_n(nodes, n_together, leaves + first);
+  }
+}
+
+}  // namespace ramify

@@ -1,0 +1,445 @@
+/// The best split of one feature in one node, for any target.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/random.hpp"
+#include "forest/nominal.hpp"
+#include "targets/node_entries.hpp"
+
+namespace ramify {
+
+/// Scores closer than this (relative) are equal; equal scores go to the first drawn feature and its lowest cut.
+constexpr double score_tolerance = 1e-12;
+
+/// The best cut of a numeric feature: codes up to `low` go left, `high` is the next code in the node (-1: there is
+/// none, only missing values go right).
+struct Cut {
+  bool found = false;
+  double score = 0;
+  std::int32_t low = 0, high = 0;
+  bool missing_left = false;
+};
+
+/// The first of the scores that none exceeds by more than the tolerance; `most` is the largest and a number.
+inline std::size_t first_best(const double* scores, double most) {
+  std::size_t first = 0;
+  while (!(scores[first] + score_tolerance * std::abs(scores[first]) >= most)) ++first;
+  return first;
+}
+
+/// Whether a target finds the best cut of a numeric feature by itself: bool scan(NodeEntries&, Cut&). It does nothing
+/// and says false where it cannot.
+template <class Target>
+inline constexpr bool has_own_scan = false;
+
+/// A way to part a node's rows. Numeric: codes up to `low` go left. Nominal: the codes in `left_codes`.
+struct Split {
+  bool found = false;
+  std::int64_t feature = -1;
+  double score = 0;
+  std::int32_t low = 0, high = 0;  ///< high: the next code in the node, -1 if only missing values go right
+  bool has_threshold = false;      ///< random splits; others lie between low and high
+  double threshold = 0;
+  bool any_missing = false;
+  bool missing_left = false;
+  bool nominal = false;
+  std::vector<std::uint64_t> left_codes, present_codes;  ///< bits, nominal only
+};
+
+/// How much goes to one side of a cut; the weight is kept only where it is limited.
+struct Side {
+  std::int64_t draws = 0;
+  double weight = 0;
+
+  Side operator+(const Side& other) const { return {draws + other.draws, weight + other.weight}; }
+};
+
+/// The rows' draw counts and the smallest side allowed.
+struct SideLimits {
+  const std::uint32_t* draws;  ///< per local row
+  std::int64_t n_draws = 0;    ///< of the node
+  std::int64_t min_samples_leaf = 1;
+  const double* weights = nullptr;  ///< per local row, where the weight of a side is limited
+  double weight = 0;                ///< of the node
+  double min_weight = 0;
+};
+
+/// Finds splits for one thread; owns the scratch memory.
+template <class Target>
+class Splitter {
+ public:
+  explicit Splitter(Target& target) : target_(target) {}
+
+  NodeEntries entries;  ///< of the feature at hand, filled by the caller
+
+  /// Offer the best split of the feature whose `entries` (not constant) are filled in; better ones replace `best`.
+  void best(std::int64_t feature, const ColumnHead& column, std::int64_t n, const SideLimits& limits, Split& best) {
+    limits_ = limits;
+    prepare_missing();
+    if (column.nominal) return best_nominal(feature, column.n_codes, n, best);
+    if (!scan_at_once()) {
+      entries.sort();
+      scan();
+    }
+    if (!found_ || !worthwhile_ || !better(best)) return;
+    accept(feature, best);
+    best.nominal = best.has_threshold = false;
+    best.low = low_;
+    best.high = high_;
+  }
+
+  /// The same with one random cut (numeric: uniform in value between the extremes; nominal: a random subset).
+  void random(std::int64_t feature, const Column& column, std::int64_t n, const SideLimits& limits, Random& random,
+              Split& best) {
+    limits_ = limits;
+    prepare_missing();
+    if (column.nominal) return random_nominal(feature, column.n_codes, n, random, best);
+    found_ = false;
+    double threshold = std::numeric_limits<double>::infinity();
+    std::int32_t low = entries.max_code;
+    if (entries.min_code < entries.max_code) {
+      const double least = column.lower[static_cast<std::size_t>(entries.min_code)];
+      const double most = column.lower[static_cast<std::size_t>(entries.max_code)];
+      const double share = random.uniform();
+      threshold = least * (1 - share) + most * share;
+      if (!(threshold >= least && threshold < most)) threshold = least;
+      const auto begin = column.lower.begin();
+      low = static_cast<std::int32_t>(std::upper_bound(begin + entries.min_code, begin + entries.max_code, threshold) -
+                                      begin) -
+            1;
+      threshold = std::max(threshold, column.upper[static_cast<std::size_t>(low)]);  // never inside a bin
+    }
+    score_cut(low, low == entries.max_code ? -1 : low + 1);
+    if (!found_ || !worthwhile_ || !better(best)) return;
+    accept(feature, best);
+    best.nominal = false;
+    best.has_threshold = true;
+    best.low = low;
+    best.threshold = threshold;
+  }
+
+ private:
+  bool better(const Split& best) const {
+    return !best.found || score_ > best.score + score_tolerance * std::abs(best.score);
+  }
+
+  void accept(std::int64_t feature, Split& best) const {
+    best.found = true;
+    best.feature = feature;
+    best.score = score_;
+    best.any_missing = !entries.missing.empty();
+    best.missing_left = missing_left_;
+  }
+
+  void prepare_missing() {
+    missing_ = {};
+    if (entries.missing.empty()) return;
+    target_.set_missing(entries.missing);
+    for (const std::uint32_t row : entries.missing) put(row, missing_);
+  }
+
+  void restart() {
+    target_.clear();
+    side_ = {};
+  }
+
+  void put(std::uint32_t row, Side& side) const {
+    side.draws += limits_.draws[row];
+    if (limits_.weights != nullptr) side.weight += limits_.weights[row];
+  }
+
+  template <bool any_missing>
+  void add(std::uint64_t key) {
+    const std::uint32_t row = NodeEntries::row_of(key);
+    if (any_missing) {
+      target_.add_tracking_missing(row);
+    } else {
+      target_.add(row);
+    }
+    put(row, side_);
+  }
+
+  bool allowed(const Side& side) const {
+    if (side.draws < limits_.min_samples_leaf || limits_.n_draws - side.draws < limits_.min_samples_leaf) return false;
+    return limits_.weights == nullptr ||
+           (side.weight >= limits_.min_weight && limits_.weight - side.weight >= limits_.min_weight);
+  }
+
+  /// Consider a cut; from above (`descending`) an equal score replaces, so that the lowest cut wins either way.
+  void consider(double score, const Side& side, std::int32_t low, std::int32_t high, bool missing_left,
+                bool descending) {
+    if (!allowed(side) || !(score > -std::numeric_limits<double>::infinity())) return;
+    const double margin = score_tolerance * std::abs(score_);
+    if (found_ && !(descending ? score >= score_ - margin : score > score_ + margin)) return;
+    found_ = true;
+    score_ = score;
+    low_ = low;
+    high_ = high;
+    missing_left_ = missing_left;
+    worthwhile_ = target_.worthwhile();
+  }
+
+  /// Leave the scan to a target that has a quicker one, where any side is large enough.
+  bool scan_at_once() {
+    if constexpr (has_own_scan<Target>) {
+      if (limits_.min_samples_leaf > 1 || limits_.weights != nullptr) return false;
+      Cut cut;
+      if (!target_.scan(entries, cut)) return false;
+      found_ = cut.found;
+      score_ = cut.score;
+      low_ = cut.low;
+      high_ = cut.high;
+      missing_left_ = cut.missing_left;
+      worthwhile_ = true;
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+  /// Scan from both ends towards the default code, whose rows stay untouched.
+  void scan() {
+    if (entries.missing.empty()) {
+      scan_keys<false>();
+    } else {
+      scan_keys<true>();
+    }
+  }
+
+  template <bool any_missing>
+  void scan_keys() {
+    found_ = false;
+    const KeyBuffer& keys = entries.keys;
+    const bool any_default = entries.n_default > 0;
+    std::size_t n_low = keys.size();
+    if (any_default) {
+      n_low = static_cast<std::size_t>(
+          std::lower_bound(keys.begin(), keys.end(), static_cast<std::uint64_t>(entries.default_code) << 32) -
+          keys.begin());
+    }
+    if (n_low > 0) restart();
+    for (std::size_t i = 0; i < n_low; ++i) {
+      add<any_missing>(keys[i]);
+      const std::int32_t code = NodeEntries::code_of(keys[i]);
+      std::int32_t next = any_default ? entries.default_code : -1;
+      if (i + 1 < n_low) next = NodeEntries::code_of(keys[i + 1]);
+      if (next == code) continue;
+      if (next < 0) {  // all values against missing
+        if (any_missing) consider(target_.score(), side_, code, -1, false, false);
+        continue;
+      }
+      consider(target_.score(), side_, code, next, false, false);
+      if (any_missing) consider(target_.score_with_missing(), side_ + missing_, code, next, true, false);
+    }
+    if (n_low < keys.size()) scan_high<any_missing>(n_low);
+    if (any_missing && any_default) {
+      restart();
+      for (const std::uint32_t row : entries.missing) target_.add(row);
+      consider(target_.score(), missing_, entries.max_code, -1, false, false);
+    }
+  }
+
+  template <bool any_missing>
+  void scan_high(std::size_t n_low) {
+    const KeyBuffer& keys = entries.keys;
+    const bool found_low = found_;
+    const double score_low = score_;
+    const std::int32_t low = low_, high = high_;
+    const bool missing_left = missing_left_, worthwhile = worthwhile_;
+    found_ = false;
+    restart();
+    for (std::size_t i = keys.size(); i-- > n_low;) {
+      add<any_missing>(keys[i]);
+      const std::int32_t code = NodeEntries::code_of(keys[i]);
+      const std::int32_t next = i > n_low ? NodeEntries::code_of(keys[i - 1]) : entries.default_code;
+      if (next == code) continue;
+      if (any_missing) {
+        consider(target_.score_with_missing(), side_ + missing_, next, code, false, true);
+        // at one cut, missing to the right wins a tie
+        const double right = found_ && low_ == next ? score_ : -std::numeric_limits<double>::infinity();
+        const double left = target_.score();
+        if (left > right + score_tolerance * std::abs(right) || !(right > -std::numeric_limits<double>::infinity())) {
+          consider(left, side_, next, code, true, true);
+        }
+      } else {
+        consider(target_.score(), side_, next, code, false, true);
+      }
+    }
+    if (found_low && !(found_ && score_ > score_low + score_tolerance * std::abs(score_low))) {
+      found_ = true;
+      score_ = score_low;
+      low_ = low;
+      high_ = high;
+      missing_left_ = missing_left;
+      worthwhile_ = worthwhile;
+    }
+  }
+
+  /// Score one given cut by accumulating one side, not the one with the default.
+  void score_cut(std::int32_t low, std::int32_t high) {
+    const bool any_missing = !entries.missing.empty();
+    restart();
+    if (high < 0) {  // all values against missing
+      for (const std::uint32_t row : entries.missing) target_.add(row);
+      consider(target_.score(), missing_, low, -1, false, false);
+      return;
+    }
+    bool left = entries.n_default == 0 || entries.default_code > low;
+    if (entries.n_default == 0) {
+      std::int64_t n_left = 0;
+      for (const std::uint64_t key : entries.keys) n_left += NodeEntries::code_of(key) <= low;
+      left = 2 * n_left <= static_cast<std::int64_t>(entries.keys.size());
+    }
+    for (const std::uint64_t key : entries.keys) {
+      if ((NodeEntries::code_of(key) <= low) != left) continue;
+      if (any_missing) {
+        add<true>(key);
+      } else {
+        add<false>(key);
+      }
+    }
+    if (!any_missing) return consider(target_.score(), side_, low, high, false, false);
+    const Side with_missing = side_ + missing_;
+    if (left) {
+      consider(target_.score(), side_, low, high, false, false);
+      consider(target_.score_with_missing(), with_missing, low, high, true, false);
+    } else {
+      consider(target_.score_with_missing(), with_missing, low, high, false, false);
+      consider(target_.score(), side_, low, high, true, false);
+    }
+  }
+
+  /// List the node's codes and put their places in `codes_`; afterwards keys hold places instead of codes.
+  void relabel(const std::vector<std::int32_t>& places) {
+    std::size_t group = 0;
+    for (std::size_t i = 0; i < entries.keys.size();) {
+      const std::uint64_t code = entries.keys[i] >> 32;
+      for (; i < entries.keys.size() && entries.keys[i] >> 32 == code; ++i) {
+        entries.keys[i] = (static_cast<std::uint64_t>(places[group]) << 32) | NodeEntries::row_of(entries.keys[i]);
+      }
+      ++group;
+    }
+    entries.min_code = 0;
+    entries.max_code = static_cast<std::int32_t>(group) - 1;
+  }
+
+  /// List every row, sort by code and note the distinct codes.
+  void list_codes(std::int64_t n) {
+    entries.list_default(n, listed_);
+    entries.sort();
+    codes_.clear();
+    for (const std::uint64_t key : entries.keys) {
+      if (codes_.empty() || codes_.back() != NodeEntries::code_of(key)) codes_.push_back(NodeEntries::code_of(key));
+    }
+  }
+
+  void best_nominal(std::int64_t feature, std::int32_t n_codes, std::int64_t n, Split& best) {
+    entries.sort();
+    bool two = true;  // no order to find
+    for (const std::uint64_t key : entries.keys) {
+      two = two && (NodeEntries::code_of(key) == entries.min_code || NodeEntries::code_of(key) == entries.max_code);
+    }
+    two = two && (entries.n_default == 0 || entries.default_code == entries.min_code ||
+                  entries.default_code == entries.max_code);
+    if (two) {
+      codes_.assign(1, entries.min_code);
+      if (entries.max_code != entries.min_code) codes_.push_back(entries.max_code);
+      scan();
+      if (found_) low_ = low_ == entries.min_code ? 0 : 1;
+    } else {
+      list_codes(n);
+      target_.category_sums(entries.keys, sums_);
+      principal_places(sums_, along_);
+      order_.resize(codes_.size());
+      for (std::size_t g = 0; g < order_.size(); ++g) order_[g] = static_cast<std::int32_t>(g);
+      std::stable_sort(order_.begin(), order_.end(),
+                       [this](std::int32_t a, std::int32_t b) { return along_[a] < along_[b]; });
+      place_.resize(order_.size());
+      ordered_codes_.resize(order_.size());
+      for (std::size_t p = 0; p < order_.size(); ++p) {
+        place_[order_[p]] = static_cast<std::int32_t>(p);
+        ordered_codes_[p] = codes_[order_[p]];
+      }
+      relabel(place_);
+      entries.sort();
+      codes_.swap(ordered_codes_);
+      scan();
+    }
+    if (!found_ || !worthwhile_ || !better(best)) return;
+    accept(feature, best);
+    write_subset(n_codes, static_cast<std::size_t>(low_) + 1, best);
+  }
+
+  void random_nominal(std::int64_t feature, std::int32_t n_codes, std::int64_t n, Random& random, Split& best) {
+    list_codes(n);
+    const auto k = codes_.size();
+    found_ = false;
+    std::size_t n_left = k;
+    if (k > 1) {
+      // a coin per category; should all agree, one category changes sides
+      place_.assign(k, 0);
+      n_left = 0;
+      std::uint64_t coins = 0;
+      for (std::size_t g = 0; g < k; ++g) {
+        if (g % 64 == 0) coins = random.next();
+        place_[g] = (coins >> (g % 64)) & 1 ? 1 : 0;
+        n_left += place_[g] == 0;
+      }
+      if (n_left == 0 || n_left == k) {
+        const std::size_t odd = random.below(k);
+        place_[odd] = 1 - place_[odd];
+        n_left = n_left == 0 ? 1 : k - 1;
+      }
+      relabel(place_);
+      entries.min_code = 0;
+      entries.max_code = 1;
+      ordered_codes_.clear();
+      for (std::size_t g = 0; g < k; ++g)
+        if (place_[g] == 0) ordered_codes_.push_back(codes_[g]);
+      for (std::size_t g = 0; g < k; ++g)
+        if (place_[g] == 1) ordered_codes_.push_back(codes_[g]);
+      codes_.swap(ordered_codes_);
+      score_cut(0, 1);
+    } else {
+      score_cut(0, -1);
+    }
+    if (!found_ || !worthwhile_ || !better(best)) return;
+    accept(feature, best);
+    write_subset(n_codes, n_left, best);
+  }
+
+  /// The first `n_left` of `codes_` go left.
+  void write_subset(std::int32_t n_codes, std::size_t n_left, Split& best) {
+    const auto n_words = static_cast<std::size_t>((n_codes + 63) / 64);
+    best.nominal = true;
+    best.left_codes.assign(n_words, 0);
+    best.present_codes.assign(n_words, 0);
+    for (std::size_t p = 0; p < codes_.size(); ++p) {
+      const auto code = static_cast<std::size_t>(codes_[p]);
+      best.present_codes[code / 64] |= std::uint64_t(1) << (code % 64);
+      if (p < n_left) best.left_codes[code / 64] |= std::uint64_t(1) << (code % 64);
+    }
+  }
+
+  Target& target_;
+  SideLimits limits_{};
+  Side side_, missing_;
+
+  // the feature's best cut: codes up to low_ go left, the next code in the node is high_ (-1: none, only missing)
+  bool found_ = false, missing_left_ = false;
+  bool worthwhile_ = false;  ///< does the target's stopping rule let a tree make it
+  double score_ = 0;
+  std::int32_t low_ = 0, high_ = 0;
+
+  CategorySums sums_;
+  std::vector<double> along_;
+  std::vector<char> listed_;
+  std::vector<std::int32_t> codes_, ordered_codes_, order_, place_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,379 @@
+#include "scores/importances.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "forest/predictor.hpp"
+
+namespace ramify {
+
+std::vector<double> symbolic(const Forest& forest) {
+  std::vector<double> scores(forest.n_categories.size(), 0.0);
+  for (const auto& tree : forest.trees) {
+    for (std::size_t i = 0; i < tree->feature.size(); ++i) {
+      if (tree->feature[i] >= 0)
+        scores[static_cast<std::size_t>(tree->feature[i])] += tree->weight[i] / tree->weight[0];
+    }
+  }
+  for (double& score : scores) score /= static_cast<double>(forest.n_trees());
+  return scores;
+}
+
+std::vector<double> genie3(const Forest& forest) {
+  std::vector<double> scores(forest.n_categories.size(), 0.0);
+  for (const auto& tree : forest.trees) {
+    for (std::size_t i = 0; i < tree->feature.size(); ++i) {
+      if (tree->feature[i] >= 0)
+        scores[static_cast<std::size_t>(tree->feature[i])] += tree->decrease[i] / tree->weight[0];
+    }
+  }
+  for (double& score : scores) score /= static_cast<double>(forest.n_trees());
+  return scores;
+}
+
+namespace {
+
+/// Weight of a label's examples in a node. Gains multiply the frequencies in the bag with the counts `measured`.
+struct LabelCount {
+  std::int32_t label;
+  double count;
+  double measured() const { return count; }
+  LabelCount operator+(const LabelCount& other) const { return {label, count + other.count}; }
+};
+
+/// The same with other examples to measure on.
+struct PairedCount {
+  std::int32_t label;
+  double count, outside;
+  double measured() const { return outside; }
+  PairedCount operator+(const PairedCount& other) const {
+    return {label, count + other.count, outside + other.outside};
+  }
+};
+
+using CountList = std::vector<LabelCount>;
+
+/// Outputs [first, last) of one task, and where each feature's row lies in its dense sums.
+struct OutputRange {
+  std::int32_t first, last;
+};
+
+/// The features that some node tests.
+std::vector<std::int32_t> used_features(const Forest& forest, std::vector<std::int32_t>& row_of_feature) {
+  row_of_feature.assign(forest.n_categories.size(), -1);
+  for (const auto& tree : forest.trees) {
+    for (const std::int32_t feature : tree->feature) {
+      if (feature >= 0) row_of_feature[static_cast<std::size_t>(feature)] = 0;
+    }
+  }
+  std::vector<std::int32_t> used;
+  for (std::size_t f = 0; f < row_of_feature.size(); ++f) {
+    if (row_of_feature[f] < 0) continue;
+    row_of_feature[f] = static_cast<std::int32_t>(used.size());
+    used.push_back(static_cast<std::int32_t>(f));
+  }
+  return used;
+}
+
+/// Sums a tree's gains from the leaves upwards; lists of counts are handed from children to parents.
+template <class Entry>
+class GainSummer {
+ public:
+  /// `leaf_entries(node, list)` fills a leaf's entries by ascending label; gains are divided by `total`.
+  template <class LeafEntries>
+  void add_tree(const Tree& tree, double total, const std::vector<std::int32_t>& row_of_feature,
+                const double* label_weights, OutputRange range, LeafEntries leaf_entries, std::vector<double>& sums) {
+    if (!(total > 0)) return;
+    const std::int64_t width = range.last - range.first;
+    at_.resize(tree.feature.size());
+    for (std::size_t i = tree.feature.size(); i-- > 0;) {
+      at_[i] = take();
+      std::vector<Entry>& list = lists_[at_[i]];
+      if (tree.feature[i] < 0) {
+        leaf_entries(static_cast<std::int32_t>(i), list);
+        continue;
+      }
+      const auto left = static_cast<std::size_t>(tree.child[i]);
+      double* const row = sums.data() +
+                          static_cast<std::int64_t>(row_of_feature[static_cast<std::size_t>(tree.feature[i])]) * width -
+                          range.first;
+      const double n_left = tree.weight[left], n_right = tree.weight[left + 1];
+      list.resize(lists_[at_[left]].size() + lists_[at_[left + 1]].size());
+      list.resize(merge(lists_[at_[left]], lists_[at_[left + 1]],
+                        {1 / n_left, 1 / n_right, 1 / (n_left + n_right), 1 / total}, label_weights, row, list.data()));
+      free_.push_back(at_[left]);
+      free_.push_back(at_[left + 1]);
+    }
+    free_.push_back(at_[0]);
+  }
+
+ private:
+  struct Shares {
+    double left, right, node, total;
+  };
+
+  /// Write the entries of both sides to `out`, which has room for all, and return how many there are.
+  static std::size_t merge(const std::vector<Entry>& a, const std::vector<Entry>& b, Shares per,
+                           const double* label_weights, double* row, Entry* const begin) {
+    Entry* out = begin;
+    const auto one_sided = [&](const Entry& entry, double per_side) {
+      *out++ = entry;
+      row[entry.label] +=
+          label_weights[entry.label] * entry.count * entry.measured() * (per_side - per.node) * per.total;
+    };
+    std::size_t p = 0, q = 0;
+    while (p < a.size() && q < b.size()) {
+      if (a[p].label < b[q].label) {
+        one_sided(a[p++], per.left);
+      } else if (b[q].label < a[p].label) {
+        one_sided(b[q++], per.right);
+      } else {
+        const Entry both = a[p] + b[q];
+        const double apart = a[p].count * a[p].measured() * per.left + b[q].count * b[q].measured() * per.right;
+        const double together = both.count * both.measured() * per.node;
+        // equal frequencies gain nothing; their rounding errors would only fill the matrix
+        if (std::fabs(apart - together) > 1e-14 * together)
+          row[both.label] += label_weights[both.label] * (apart - together) * per.total;
+        *out++ = both;
+        ++p;
+        ++q;
+      }
+    }
+    for (; p < a.size(); ++p) one_sided(a[p], per.left);
+    for (; q < b.size(); ++q) one_sided(b[q], per.right);
+    return static_cast<std::size_t>(out - begin);
+  }
+
+  std::size_t take() {
+    if (free_.empty()) {
+      lists_.emplace_back();
+      return lists_.size() - 1;
+    }
+    const std::size_t slot = free_.back();
+    free_.pop_back();
+    lists_[slot].clear();
+    return slot;
+  }
+
+  std::vector<std::vector<Entry>> lists_;
+  std::vector<std::size_t> free_, at_;
+};
+
+/// Cut the outputs into tasks of bounded memory, at least one per thread; the cut does not change any bit.
+std::vector<OutputRange> cut_outputs(std::int64_t n_outputs, std::int64_t n_used, int n_threads) {
+  constexpr std::int64_t max_cells = 1 << 23;
+  const std::int64_t by_memory = std::max<std::int64_t>(1, max_cells / std::max<std::int64_t>(1, n_used));
+  const std::int64_t width = std::max<std::int64_t>(1, std::min(by_memory, (n_outputs + n_threads - 1) / n_threads));
+  std::vector<OutputRange> ranges;
+  for (std::int64_t first = 0; first < n_outputs; first += width) {
+    ranges.push_back({static_cast<std::int32_t>(first), static_cast<std::int32_t>(std::min(first + width, n_outputs))});
+  }
+  return ranges;
+}
+
+/// Run `sum(range, sums)` for every range of outputs and put the non-zeros side by side.
+template <class Sum>
+ScoreMatrix collect(const Forest& forest, const std::vector<std::int32_t>& used, int n_threads, const Poll& poll,
+                    Sum sum) {
+  const std::vector<OutputRange> ranges =
+      cut_outputs(forest.n_outputs, static_cast<std::int64_t>(used.size()), n_threads);
+  std::vector<ScoreMatrix> parts(ranges.size());
+  run_tasks(
+      static_cast<std::int64_t>(ranges.size()), n_threads,
+      [&](std::int64_t task, int, const Control& control) {
+        const OutputRange range = ranges[static_cast<std::size_t>(task)];
+        const std::int64_t width = range.last - range.first;
+        std::vector<double> sums(used.size() * static_cast<std::size_t>(width), 0.0);
+        sum(range, control, sums);
+        ScoreMatrix& part = parts[static_cast<std::size_t>(task)];
+        part.offsets.push_back(0);
+        for (std::size_t row = 0; row < used.size(); ++row) {
+          for (std::int64_t j = 0; j < width; ++j) {
+            const double value = sums[row * static_cast<std::size_t>(width) + static_cast<std::size_t>(j)];
+            if (value == 0) continue;
+            part.outputs.push_back(range.first + static_cast<std::int32_t>(j));
+            part.values.push_back(value / static_cast<double>(forest.n_trees()));
+          }
+          part.offsets.push_back(static_cast<std::int64_t>(part.outputs.size()));
+        }
+      },
+      poll);
+  ScoreMatrix whole;
+  whole.offsets.push_back(0);
+  std::size_t row = 0;
+  for (std::int64_t f = 0; f < forest.n_features(); ++f) {
+    if (row < used.size() && used[row] == f) {
+      for (const ScoreMatrix& part : parts) {
+        const std::int64_t first = part.offsets[row], last = part.offsets[row + 1];
+        whole.outputs.insert(whole.outputs.end(), part.outputs.begin() + first, part.outputs.begin() + last);
+        whole.values.insert(whole.values.end(), part.values.begin() + first, part.values.begin() + last);
+      }
+      ++row;
+    }
+    whole.offsets.push_back(static_cast<std::int64_t>(whole.outputs.size()));
+  }
+  return whole;
+}
+
+/// The counts of a leaf's labels in a range, both parts of the leaf merged.
+void leaf_counts_of(const Tree& tree, std::int32_t node, OutputRange range, CountList& list) {
+  const auto leaf = static_cast<std::size_t>(tree.child[static_cast<std::size_t>(node)]);
+  const std::int64_t partial = tree.leaf_partial[leaf], n_partial = tree.leaf_partial[leaf + 1] - partial;
+  const std::int32_t* const labels = tree.leaf_labels.data();
+  const std::int64_t first = tree.leaf_offsets[leaf], last = tree.leaf_offsets[leaf + 1], certain = last - n_partial;
+  const double weight = tree.weight[static_cast<std::size_t>(node)];
+  std::int64_t p = std::lower_bound(labels + first, labels + certain, range.first) - labels;
+  std::int64_t q = std::lower_bound(labels + certain, labels + last, range.first) - labels;
+  while (true) {
+    const bool has_p = p < certain && labels[p] < range.last, has_q = q < last && labels[q] < range.last;
+    if (!has_p && !has_q) return;
+    if (has_p && (!has_q || labels[p] < labels[q])) {
+      list.push_back({labels[p++], weight});
+    } else {
+      list.push_back({labels[q], tree.leaf_counts[static_cast<std::size_t>(partial + q - certain)]});
+      ++q;
+    }
+  }
+}
+
+/// Gains of numbers: weight n_left n_right / n (mean_left - mean_right)^2.
+void add_number_gains(const Forest& forest, const Tree& tree, const std::vector<std::int32_t>& row_of_feature,
+                      const double* weights, OutputRange range, std::vector<double>& sums) {
+  const std::int64_t width = range.last - range.first;
+  for (std::int32_t output = range.first; output < range.last; ++output) {
+    const std::vector<double> values = node_values(forest, tree, output);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (tree.feature[i] < 0) continue;
+      const auto left = static_cast<std::size_t>(tree.child[i]);
+      const double n_left = tree.weight[left], n_right = tree.weight[left + 1], apart = values[left] - values[left + 1];
+      const std::int64_t row = row_of_feature[static_cast<std::size_t>(tree.feature[i])];
+      sums[static_cast<std::size_t>(row * width + output - range.first)] +=
+          weights[output] * n_left * n_right / (n_left + n_right) * apart * apart / tree.weight[0];
+    }
+  }
+}
+
+}  // namespace
+
+ScoreMatrix genie3_per_output(const Forest& forest, const double* output_weights, int n_threads, const Poll& poll) {
+  std::vector<std::int32_t> row_of_feature;
+  const std::vector<std::int32_t> used = used_features(forest, row_of_feature);
+  return collect(forest, used, n_threads, poll,
+                 [&](OutputRange range, const Control& control, std::vector<double>& sums) {
+                   GainSummer<LabelCount> summer;
+                   for (const auto& tree : forest.trees) {
+                     control.check();
+                     if (forest.outcome == Outcome::numbers) {
+                       add_number_gains(forest, *tree, row_of_feature, output_weights, range, sums);
+                     } else {
+                       summer.add_tree(
+                           *tree, tree->weight[0], row_of_feature, output_weights, range,
+                           [&](std::int32_t node, CountList& list) { leaf_counts_of(*tree, node, range, list); }, sums);
+                     }
+                   }
+                 });
+}
+
+namespace {
+
+/// Where a tree's out-of-bag examples end up: their weight in all and their label counts per leaf.
+struct OutOfBag {
+  double weight = 0;
+  std::vector<CountList> counts;  ///< by row among the leaves, ascending labels
+};
+
+void sum_equal_labels(CountList& list) {
+  std::stable_sort(list.begin(), list.end(),
+                   [](const LabelCount& a, const LabelCount& b) { return a.label < b.label; });
+  std::size_t kept = 0;
+  for (const LabelCount& entry : list) {
+    if (kept > 0 && list[kept - 1].label == entry.label) {
+      list[kept - 1].count += entry.count;
+    } else {
+      list[kept++] = entry;
+    }
+  }
+  list.resize(kept);
+}
+
+OutOfBag route_out_of_bag(const Tree& tree, const FeatureRows& rows, const LabelRows& labels, const Examples& examples,
+                          std::int64_t n_leaves) {
+  OutOfBag oob;
+  oob.counts.resize(static_cast<std::size_t>(n_leaves));
+  for (const OutsideRow& at : rows_outside(tree, rows, examples)) {
+    oob.weight += at.weight;
+    CountList& list = oob.counts[static_cast<std::size_t>(tree.child[static_cast<std::size_t>(at.leaf)])];
+    for (std::int64_t p = labels.offsets[at.row]; p < labels.offsets[at.row + 1]; ++p)
+      list.push_back({labels.labels[p], at.weight});
+  }
+  for (CountList& list : oob.counts) sum_equal_labels(list);
+  return oob;
+}
+
+/// A leaf's counts in the bag and outside, side by side.
+void pair_counts(const CountList& inside, const CountList& outside, OutputRange range, std::vector<PairedCount>& list) {
+  std::size_t p = 0, q = 0;
+  while (q < outside.size() && outside[q].label < range.first) ++q;
+  while (true) {
+    const bool has_p = p < inside.size(), has_q = q < outside.size() && outside[q].label < range.last;
+    if (!has_p && !has_q) return;
+    if (has_p && has_q && inside[p].label == outside[q].label) {
+      list.push_back({inside[p].label, inside[p].count, outside[q].count});
+      ++p;
+      ++q;
+    } else if (has_p && (!has_q || inside[p].label < outside[q].label)) {
+      list.push_back({inside[p].label, inside[p].count, 0});
+      ++p;
+    } else {
+      list.push_back({outside[q].label, 0, outside[q].count});
+      ++q;
+    }
+  }
+}
+
+}  // namespace
+
+ScoreMatrix genie3_oob(const Forest& forest, const FeatureRows& rows, const LabelRows& labels, const Examples& examples,
+                       int n_threads, const Poll& poll) {
+  if (forest.outcome != Outcome::labels)
+    throw std::invalid_argument("Out-of-bag gains per output are defined for label forests.");
+  if (labels.n_rows != rows.n_rows())
+    throw std::invalid_argument("Features and targets must have the same number of rows.");
+  if (labels.n_labels != forest.n_outputs)
+    throw std::invalid_argument("The forest has another number of labels than the target.");
+  check_features(forest, rows);
+  std::vector<std::int32_t> row_of_feature;
+  const std::vector<std::int32_t> used = used_features(forest, row_of_feature);
+  std::vector<OutOfBag> oobs(forest.trees.size());
+  run_tasks(
+      forest.n_trees(), n_threads,
+      [&](std::int64_t t, int, const Control&) {
+        const Tree& tree = *forest.trees[static_cast<std::size_t>(t)];
+        oobs[static_cast<std::size_t>(t)] =
+            route_out_of_bag(tree, rows, labels, examples, tree.n_leaves(forest.outcome, forest.n_outputs));
+      },
+      poll);
+  return collect(
+      forest, used, n_threads, poll, [&](OutputRange range, const Control& control, std::vector<double>& sums) {
+        GainSummer<PairedCount> summer;
+        CountList inside;
+        for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+          control.check();
+          const Tree& tree = *forest.trees[t];
+          summer.add_tree(
+              tree, oobs[t].weight, row_of_feature, labels.label_weights, range,
+              [&](std::int32_t node, std::vector<PairedCount>& list) {
+                inside.clear();
+                leaf_counts_of(tree, node, range, inside);
+                pair_counts(inside,
+                            oobs[t].counts[static_cast<std::size_t>(tree.child[static_cast<std::size_t>(node)])], range,
+                            list);
+              },
+              sums);
+        }
+      });
+}
+
+}  // namespace ramify

@@ -1,0 +1,155 @@
+#include "scores/out_of_bag_paths.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "base/bits.hpp"
+#include "forest/bagging.hpp"
+#include "forest/predictor.hpp"
+
+namespace ramify {
+
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// The values of one row, each looked up once.
+class RowValues {
+ public:
+  explicit RowValues(const FeatureTable& table)
+      : table_(table), values_(at(table.n_features())), known_for_(values_.size(), 0) {}
+
+  void begin(std::uint32_t row) {
+    row_ = row;
+    ++stamp_;
+    const RowEntries* const entries = table_.row_entries();
+    if (entries == nullptr) return;
+    for (std::int64_t e = entries->offsets[row]; e < entries->offsets[row + 1]; ++e) {
+      const std::uint32_t feature = entries->features[at(e)];
+      values_[feature] = table_.column(feature).value_of(entries->codes[at(e)]);
+      known_for_[feature] = stamp_;
+    }
+  }
+
+  double operator()(std::int32_t feature) {
+    const auto f = static_cast<std::size_t>(feature);
+    if (known_for_[f] != stamp_) {
+      const Column& column = table_.column(feature);
+      values_[f] = is_listed(feature) ? column.value_of(column.default_code) : column.value(row_);
+      known_for_[f] = stamp_;
+    }
+    return values_[f];
+  }
+
+ private:
+  /// Would `begin` have found the row's value if it were not the default? Columns kept as bits are not among the
+  /// entries.
+  bool is_listed(std::int32_t feature) const {
+    const RowBits* const bits = table_.row_bits();
+    return table_.by_row(feature) && (bits == nullptr || bits->bit_of[at(feature)] < 0);
+  }
+
+  const FeatureTable& table_;
+  std::uint32_t row_ = 0;
+  std::uint64_t stamp_ = 0;
+  std::vector<double> values_;
+  std::vector<std::uint64_t> known_for_;  ///< stamp of the row that the value is of
+};
+
+/// The nodes of a row's path, the leaf last.
+void follow(const Tree& tree, RowValues& values, std::vector<std::int32_t>& path) {
+  path.assign(1, 0);
+  while (tree.feature[at(path.back())] >= 0)
+    path.push_back(tree.next(path.back(), values(tree.feature[at(path.back())])));
+}
+
+/// The leaf that a row reaches when the value of one feature is another one: the same up to the first of the feature's
+/// tests on the path that comes out otherwise.
+std::int32_t leaf_with(const Tree& tree, RowValues& values, const std::vector<std::int32_t>& path,
+                       std::int32_t permuted, double value) {
+  std::int32_t node = path.back();
+  for (std::size_t step = 0; step + 1 < path.size(); ++step) {
+    if (tree.feature[at(path[step])] != permuted) continue;
+    node = tree.next(path[step], value);
+    if (node != path[step + 1]) break;
+    node = path.back();
+  }
+  while (tree.feature[at(node)] >= 0) {
+    const std::int32_t feature = tree.feature[at(node)];
+    node = tree.next(node, feature == permuted ? value : values(feature));
+  }
+  return node;
+}
+
+}  // namespace
+
+OutOfBagPaths::OutOfBagPaths(const Tree& tree, const FeatureTable& table, const Examples& examples,
+                             const Control& control) {
+  const std::vector<std::uint64_t> bag = in_bag(tree, examples, table.n_rows());
+  for (const std::uint32_t row : examples.rows) {
+    if (!has_bit(bag, row)) rows_.push_back(row);
+  }
+
+  // The features that the path of each row tests, row by row.
+  RowValues values(table);
+  std::vector<std::int32_t> path, on_path, tests;
+  std::vector<std::size_t> tests_of_row{0};
+  std::vector<std::int64_t> places(at(table.n_features()) + 1, 0);
+  for (const std::uint32_t row : rows_) {
+    control.check();
+    values.begin(row);
+    follow(tree, values, path);
+    leaves_.push_back(path.back());
+    on_path.clear();
+    for (std::size_t step = 0; step + 1 < path.size(); ++step) on_path.push_back(tree.feature[at(path[step])]);
+    std::sort(on_path.begin(), on_path.end());
+    on_path.erase(std::unique(on_path.begin(), on_path.end()), on_path.end());
+    tests.insert(tests.end(), on_path.begin(), on_path.end());
+    tests_of_row.push_back(tests.size());
+    for (const std::int32_t feature : on_path) ++places[at(feature) + 1];
+  }
+
+  // The same by feature: test e is at place_of[e].
+  offsets_.push_back(0);
+  for (std::size_t f = 0; f + 1 < places.size(); ++f) {
+    places[f + 1] += places[f];
+    if (places[f + 1] == places[f]) continue;
+    features_.push_back(static_cast<std::int32_t>(f));
+    offsets_.push_back(places[f + 1]);
+  }
+  tested_by_.resize(tests.size());
+  std::vector<std::size_t> place_of(tests.size());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    for (std::size_t e = tests_of_row[i]; e < tests_of_row[i + 1]; ++e) {
+      place_of[e] = at(places[at(tests[e])]++);
+      tested_by_[place_of[e]] = static_cast<std::uint32_t>(i);
+    }
+  }
+
+  // What each row has of each feature that its path tests when that feature is permuted.
+  std::vector<double> permuted(tests.size());
+  std::vector<std::uint32_t> partner(rows_.size());
+  for (std::size_t k = 0; k < features_.size(); ++k) {
+    control.check();
+    std::iota(partner.begin(), partner.end(), 0u);
+    Random random(tree.seed, permutation_stream + static_cast<std::uint64_t>(features_[k]));
+    for (std::size_t i = partner.size(); i > 1; --i) std::swap(partner[i - 1], partner[random.below(i)]);
+    const Column& column = table.column(features_[k]);
+    for (std::size_t t = at(offsets_[k]); t < at(offsets_[k + 1]); ++t)
+      permuted[t] = column.value(rows_[partner[tested_by_[t]]]);
+  }
+
+  new_leaves_.resize(tests.size());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    control.check();
+    values.begin(rows_[i]);
+    follow(tree, values, path);
+    for (std::size_t e = tests_of_row[i]; e < tests_of_row[i + 1]; ++e) {
+      new_leaves_[place_of[e]] = leaf_with(tree, values, path, tests[e], permuted[place_of[e]]);
+    }
+  }
+}
+
+}  // namespace ramify
