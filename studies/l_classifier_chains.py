@@ -26,7 +26,7 @@ from ramify.chains import (
     screening_sweep,
     stratified_parts,
 )
-from ramify.chains.orders import OrderErrors
+from ramify.chains.chain_order import OrderErrors
 from ramify.compare import average_ranks, friedman, holm, rank_methods
 from ramify.datasets import Dataset, make_multilabel, read_mulan
 from ramify.ensemble import ForestClassifier

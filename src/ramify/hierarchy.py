@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ramify.ordering import adjacency, topological_order, without_cycles
 from ramify.parameters import check_option, check_real
+from ramify.topology import adjacency, topological_order, without_cycles
 
 Aggregate = Literal["mean", "sum", "min", "max"] | None
 _AGGREGATES: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "min": np.min, "max": np.max}

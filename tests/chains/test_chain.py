@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from ramify.chains import BinaryRelevance, ClassifierChain
-from ramify.chains.orders import (
+from ramify.chains.chain_order import (
     OrderErrors,
     canonical_strength,
     correlation_strength,

@@ -18,7 +18,7 @@ from ramify.chains import (
     RAkEL,
     cardinality_threshold,
 )
-from ramify.chains.orders import out_of_bag_accuracy
+from ramify.chains.chain_order import out_of_bag_accuracy
 from ramify.ensemble import ForestClassifier
 from ramify.features import Features
 

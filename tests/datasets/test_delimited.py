@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.datasets.test_fuzz import TABLE, mutant
 
-from ramify.datasets import FileError, delimited, read_csv
+from ramify.datasets import FileError, read_csv
+from ramify.datasets.readers import delimited
 
 CELLS = st.one_of(
     st.sampled_from(

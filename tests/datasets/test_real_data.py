@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from ramify.datasets import describe, read_arff, read_csv, read_edges, read_mulan, read_obo, read_rankings
-from ramify.datasets.delimited import read_records
+from ramify.datasets.readers.delimited import read_records
 
 # name: rows of the parts, nominal / numeric features, labels, edges, leaves, deepest, mean depth of leaves, labels per
 # row with ancestors, leaf labels per row, missing cells in percent
@@ -319,7 +319,7 @@ def ontology_2014(data_folder):
 
 
 def test_ontology_of_2014(ontology_2014):
-    from ramify.datasets.ontology import read_ontology
+    from ramify.datasets.readers.ontology import read_ontology
 
     terms = read_ontology(ontology_2014).terms
     assert len(terms) == 41209 or sum(not term.is_obsolete for term in terms.values()) == 41209

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from ramify.datasets import FileError, read, read_csv, read_gaf, read_parquet
-from ramify.datasets.files import plain_name
+from ramify.datasets.readers.raw_files import plain_name
 
 FILMS = "id,year,studio,w,drama,war,genres,paths,order,score\n"
 FILMS += "f1,1999,A,1,1,1,drama|war,art/drama|art/war,a>b>c,3.5\nf2,2004,,2,0,0,,art,b>a,-1\n"

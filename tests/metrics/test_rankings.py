@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from ramify.metrics.rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
+from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 
 
 def random_rankings(seed, n_rows=30, n_labels=6, ties=True):

@@ -61,7 +61,7 @@ def saved_text(figure) -> bytes:
 
 
 def test_blocks_of_a_hierarchy_tile_their_parents():
-    from ramify.plots.rankings import _blocks
+    from ramify.plots.feature_rankings import _blocks
 
     tree = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f"])
     start, width, level = _blocks(tree)

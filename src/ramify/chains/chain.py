@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import LabelSetClassifier
+from ramify.chains.chain_order import ORDERS, label_order
 from ramify.chains.links import (
     Learner,
     derived_seed,
@@ -20,10 +21,9 @@ from ramify.chains.links import (
     require_chain,
     with_labels,
 )
-from ramify.chains.orders import ORDERS, label_order
-from ramify.ensemble.growing import progress_bar
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
+from ramify.progress import progress_bar
 
 
 class ClassifierChain(LabelSetClassifier):

@@ -14,8 +14,9 @@ from sklearn.dummy import DummyClassifier
 
 from ramify import _core
 from ramify.ensemble import ForestClassifier
-from ramify.ensemble.growing import feature_table, progress_bar
+from ramify.ensemble.growing import feature_table
 from ramify.features import Features
+from ramify.progress import progress_bar
 from ramify.targets import LabelTarget
 
 NO_LABELS = np.empty(0, dtype=np.intp)

@@ -15,8 +15,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ramify.chains.binary_relevance import BinaryRelevance
+from ramify.chains.chain_order import orthogonal_basis
 from ramify.chains.label_sets import read_label_sets
-from ramify.chains.orders import orthogonal_basis
 from ramify.features import learn_features
 from ramify.metrics import label_set_measures
 from ramify.parameters import check_real

@@ -85,7 +85,7 @@ def info(
 
 
 def _ending(file: str) -> str:
-    from ramify.datasets.files import plain_name
+    from ramify.datasets.readers.raw_files import plain_name
 
     name = plain_name(file).lower()
     return "edges" if ".edges." in name else name.rpartition(".")[2]
@@ -96,7 +96,7 @@ def _described(
 ) -> dict[str, Any]:
     from ramify.datasets import read_hierarchy
     from ramify.datasets.description import describe, describe_hierarchy
-    from ramify.datasets.files import sha256_of
+    from ramify.datasets.readers.raw_files import sha256_of
 
     if len(files) == 1 and _ending(files[0]) in {"obo", "edges"}:
         shape = describe_hierarchy(read_hierarchy(files[0]))

@@ -61,7 +61,7 @@ def refuse_empty(data: Dataset) -> Dataset:
 
 def _target(files: Sequence[Path], target: Sequence[str]) -> dict[str, Any]:
     from ramify.datasets import read
-    from ramify.datasets.files import advice_for_name, plain_name
+    from ramify.datasets.readers.raw_files import advice_for_name, plain_name
 
     if not target:
         return {}
@@ -82,8 +82,8 @@ def _target(files: Sequence[Path], target: Sequence[str]) -> dict[str, Any]:
 
 def term_titles(*paths: Path | None) -> dict[str, str]:
     """What the terms of OBO files are called, for people who do not know their ids."""
-    from ramify.datasets.ontology import read_ontology
-    from ramify.datasets.ordered import is_ontology
+    from ramify.datasets.readers.attached_hierarchy import is_ontology
+    from ramify.datasets.readers.ontology import read_ontology
 
     titles: dict[str, str] = {}
     for path in paths:

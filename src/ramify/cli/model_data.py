@@ -13,7 +13,7 @@ from scipy import sparse
 from ramify.cli import terminal
 from ramify.cli.inputs import read_data
 from ramify.datasets import Dataset, read
-from ramify.datasets.files import FileError
+from ramify.datasets.readers.raw_files import FileError
 from ramify.metrics import measure_table
 
 if TYPE_CHECKING:

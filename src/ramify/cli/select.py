@@ -172,7 +172,7 @@ def _read(
 def _read_annotations(data: tuple[str, ...], ontology: str | None) -> Dataset | None:
     """A GAF file with its OBO file, whose alternative and replaced ids are resolved; None for other files."""
     from ramify.datasets import read_gaf
-    from ramify.datasets.files import plain_name
+    from ramify.datasets.readers.raw_files import plain_name
 
     if ontology is None or len(data) != 1 or not plain_name(data[0]).lower().endswith(".gaf"):
         return None
@@ -182,8 +182,8 @@ def _read_annotations(data: tuple[str, ...], ontology: str | None) -> Dataset | 
 
 
 def _read_classes(path: Path) -> dict[str, str]:
-    from ramify.datasets.delimited import read_records
-    from ramify.datasets.files import FileError
+    from ramify.datasets.readers.delimited import read_records
+    from ramify.datasets.readers.raw_files import FileError
 
     found: dict[str, str] = {}
     for line, cells in read_records(path, separator="," if path.name.lower().count(".csv") else "\t", encoding="utf-8"):

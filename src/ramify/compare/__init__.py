@@ -12,7 +12,7 @@ from ramify.compare.posthoc import (
     nemenyi,
     wilcoxon_bh,
 )
-from ramify.compare.tables import average_ranks, rank_methods, wins
+from ramify.compare.result_table import average_ranks, rank_methods, wins
 
 __all__ = [
     "Comparison",

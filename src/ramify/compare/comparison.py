@@ -10,7 +10,7 @@ import pandas as pd
 
 from ramify.compare.omnibus import FriedmanResult, friedman
 from ramify.compare.posthoc import critical_distance, nemenyi
-from ramify.compare.tables import average_ranks, check_table, wins
+from ramify.compare.result_table import average_ranks, check_table, wins
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ramify.compare.tables import rank_methods
+from ramify.compare.result_table import rank_methods
 
 
 @dataclass(frozen=True)

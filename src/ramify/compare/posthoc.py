@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ramify.compare.tables import average_ranks, check_table, rounded_table
+from ramify.compare.result_table import average_ranks, check_table, rounded_table
 from ramify.parameters import check_option, check_real
 
 Alternative = Literal["two-sided", "less", "greater"]

@@ -8,43 +8,43 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ramify.datasets.annotations import annotated_dataset
-    from ramify.datasets.arff import read_arff
     from ramify.datasets.arff_write import write_arff
-    from ramify.datasets.by_name import read
     from ramify.datasets.dataset import Dataset
     from ramify.datasets.description import describe
-    from ramify.datasets.edges import read_edges
-    from ramify.datasets.feature_hierarchy import make_feature_hierarchy
-    from ramify.datasets.files import FileError
-    from ramify.datasets.gaf import read_gaf
-    from ramify.datasets.hierarchical import make_hierarchical
-    from ramify.datasets.label_ranking import make_label_ranking
-    from ramify.datasets.mulan import read_mulan
-    from ramify.datasets.multilabel import make_multilabel
-    from ramify.datasets.ontology import read_obo
-    from ramify.datasets.ordered import read_hierarchy
-    from ramify.datasets.rankings import read_rankings
-    from ramify.datasets.tables import read_csv, read_parquet
+    from ramify.datasets.generators.feature_hierarchy import make_feature_hierarchy
+    from ramify.datasets.generators.hierarchical import make_hierarchical
+    from ramify.datasets.generators.label_ranking import make_label_ranking
+    from ramify.datasets.generators.multilabel import make_multilabel
+    from ramify.datasets.readers.any_file import read
+    from ramify.datasets.readers.arff import read_arff
+    from ramify.datasets.readers.attached_hierarchy import read_hierarchy
+    from ramify.datasets.readers.edges import read_edges
+    from ramify.datasets.readers.gaf import read_gaf
+    from ramify.datasets.readers.label_rankings import read_rankings
+    from ramify.datasets.readers.mulan import read_mulan
+    from ramify.datasets.readers.ontology import read_obo
+    from ramify.datasets.readers.raw_files import FileError
+    from ramify.datasets.readers.tables import read_csv, read_parquet
 
 _MODULES = {
     "Dataset": "dataset",
-    "FileError": "files",
+    "FileError": "readers.raw_files",
     "annotated_dataset": "annotations",
     "describe": "description",
-    "make_feature_hierarchy": "feature_hierarchy",
-    "make_hierarchical": "hierarchical",
-    "make_label_ranking": "label_ranking",
-    "make_multilabel": "multilabel",
-    "read": "by_name",
-    "read_arff": "arff",
-    "read_csv": "tables",
-    "read_edges": "edges",
-    "read_gaf": "gaf",
-    "read_hierarchy": "ordered",
-    "read_mulan": "mulan",
-    "read_obo": "ontology",
-    "read_parquet": "tables",
-    "read_rankings": "rankings",
+    "make_feature_hierarchy": "generators.feature_hierarchy",
+    "make_hierarchical": "generators.hierarchical",
+    "make_label_ranking": "generators.label_ranking",
+    "make_multilabel": "generators.multilabel",
+    "read": "readers.any_file",
+    "read_arff": "readers.arff",
+    "read_csv": "readers.tables",
+    "read_edges": "readers.edges",
+    "read_gaf": "readers.gaf",
+    "read_hierarchy": "readers.attached_hierarchy",
+    "read_mulan": "readers.mulan",
+    "read_obo": "readers.ontology",
+    "read_parquet": "readers.tables",
+    "read_rankings": "readers.label_rankings",
     "write_arff": "arff_write",
 }
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.files import PathLike
-from ramify.datasets.orders import order_of_ranks
+from ramify.datasets.readers.order_notation import order_of_ranks
+from ramify.datasets.readers.raw_files import PathLike
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 from ramify.writing import whole_file

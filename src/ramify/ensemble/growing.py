@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,6 +14,7 @@ from scipy import sparse
 from ramify import _core
 from ramify.ensemble import pickling  # noqa: F401
 from ramify.features import Features
+from ramify.progress import progress_bar
 
 _LOCAL_BACKENDS = ("loky", "multiprocessing", "threading", "sequential")
 
@@ -129,37 +128,6 @@ def grow(
     table = feature_table(features, max_bins=max_bins, n_jobs=n_jobs) if isinstance(features, Features) else features
     with progress_bar(growth.n_trees, verbose) as progress:
         return getattr(_core, kernel)(table, *target, **asdict(growth), **work, n_threads=n_threads, progress=progress)
-
-
-@contextmanager
-def progress_bar(
-    n_steps: int, verbose: int, description: str = "Growing trees"
-) -> Iterator[Callable[[int], None] | None]:
-    """A function that shows how many of `n_steps` are done, with an estimate of the rest; None if not `verbose`."""
-    if verbose <= 0:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(description, total=n_steps)
-        yield lambda n_done: bar.update(task, completed=n_done)
-        bar.update(task, completed=n_steps)
 
 
 def _is_remote(backend: Any) -> bool:

@@ -18,7 +18,7 @@ from ramify.ensemble.growing import MAX_CATEGORIES, Growth, feature_rows, featur
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
 from ramify.features import Features, apply_features, learn_features
-from ramify.metrics.rankings import kendall_tau
+from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_option, check_real
 from ramify.targets.rankings import (
     average_ranking,

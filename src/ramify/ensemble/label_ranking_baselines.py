@@ -25,7 +25,7 @@ from ramify.features import (
     refuse_missing,
     stored_like,
 )
-from ramify.metrics.rankings import kendall_tau
+from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.targets.rankings import (
     break_ties,

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify import _core
-from ramify.features import Features
+from ramify.features.encoding import Features
 
 
 @dataclass(frozen=True)

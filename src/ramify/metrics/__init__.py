@@ -17,6 +17,7 @@ from ramify.metrics.hierarchical import (
     label_information,
     smin,
 )
+from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 from ramify.metrics.label_sets import (
     f_score,
     hamming,
@@ -27,10 +28,9 @@ from ramify.metrics.label_sets import (
     recall,
     subset_accuracy,
 )
+from ramify.metrics.measure_table import measure_table
 from ramify.metrics.numbers import r2, rmse, rrmse
-from ramify.metrics.rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 from ramify.metrics.score import Score
-from ramify.metrics.tables import measure_table
 
 __all__ = [
     "Score",

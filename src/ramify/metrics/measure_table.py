@@ -19,9 +19,9 @@ from ramify.metrics.hierarchical import (
     smin,
 )
 from ramify.metrics.inputs import label_counts, zero_one_matrix
+from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
 from ramify.metrics.numbers import r2, rmse, rrmse
-from ramify.metrics.rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 
 if TYPE_CHECKING:
     import pandas as pd

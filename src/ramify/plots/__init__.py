@@ -15,7 +15,7 @@ from ramify.plots.chains import (
 )
 from ramify.plots.comparison import critical_difference
 from ramify.plots.curves import addition_curves, agreement, method_map, p_values, shared_features
-from ramify.plots.rankings import hierarchy_icicle, label_heatmap, ranking_bars
+from ramify.plots.feature_rankings import hierarchy_icicle, label_heatmap, ranking_bars
 
 __all__ = [
     "addition_curves",

@@ -18,8 +18,8 @@ from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.forest import ForestRanker, forest_ranking, nested_rankings
 from ramify.ranking.groups import correlation_groups, group_frame, subtree_groups
 from ramify.ranking.knn import KnnQuality, knn_quality
-from ramify.ranking.noise import Significance, significance
 from ramify.ranking.relief import ReliefRanker, relief_path
+from ramify.ranking.significance import Significance, significance
 
 __all__ = [
     "AdditionCurve",

@@ -13,11 +13,11 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
-from ramify.ensemble.growing import progress_bar
+from ramify.features.frames import column_names, is_numbers, n_rows, take_columns, take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc, kendall_tau
 from ramify.parameters import check_integer, check_jobs, check_option
-from ramify.ranking.tables import column_names, is_numbers, n_rows, take_columns, take_rows
+from ramify.progress import progress_bar
 from ramify.targets import encode_labels
 from ramify.targets.rankings import check_rankings
 

@@ -11,9 +11,9 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ramify.features.frames import n_rows, take_rows
 from ramify.parameters import check_integer, check_option, check_real
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.ranking.tables import n_rows, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd

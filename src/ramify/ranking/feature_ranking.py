@@ -222,7 +222,7 @@ class FeatureRanking:
 
         JSON keeps everything; CSV keeps names, scores and scores per label; .fimp as CSV, in the layout of CLUS.
         """
-        from ramify.ranking.files import write_ranking
+        from ramify.ranking.ranking_files import write_ranking
 
         write_ranking(self, path)
 
@@ -237,7 +237,7 @@ class FeatureRanking:
         column : str, optional
             Which column of scores to take from a .fimp that holds several rankings.
         """
-        from ramify.ranking.files import read_ranking
+        from ramify.ranking.ranking_files import read_ranking
 
         return read_ranking(path, column=column)
 

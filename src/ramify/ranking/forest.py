@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
 from ramify.ensemble.base import checked_sample_weight
-from ramify.ensemble.growing import feature_rows, feature_table, label_arrays, progress_bar
+from ramify.ensemble.growing import feature_rows, feature_table, label_arrays
 from ramify.ensemble.label_ranking import encode_rankings
 from ramify.features import Features, apply_features, feature_names
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option
+from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.targets import encode_labels, encode_numbers
 from ramify.targets.rankings import check_rankings, pair_hierarchy

@@ -12,10 +12,10 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
 from ramify.features import columns_of, learn_features
+from ramify.features.frames import column_names
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_real
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.ranking.tables import column_names
 
 if TYPE_CHECKING:
     import pandas as pd

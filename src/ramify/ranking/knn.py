@@ -10,12 +10,12 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from ramify.features import Features, apply_features, columns_of, learn_features
+from ramify.features.distances import FeatureSpace
+from ramify.features.frames import column_names, is_numbers, n_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc, kendall_tau, r2
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.ranking.neighbours import FeatureSpace
-from ramify.ranking.tables import column_names, is_numbers, n_rows
 from ramify.targets import encode_labels, encode_numbers
 from ramify.targets.rankings import check_rankings, rank_labels
 

@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.growing import progress_bar
 from ramify.features import Features, feature_names, learn_features
+from ramify.features.distances import FeatureSpace
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
+from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.ranking.neighbours import FeatureSpace
 from ramify.ranking.relief_target import KINDS, ReliefTarget, check_nodes, encode_target
-from ramify.ranking.target_distance import node_distance, symmetric_difference
+from ramify.targets.distances import node_distance, symmetric_difference
 from ramify.targets.rankings import pair_hierarchy
 
 DEFAULT_RAMP = (0.05, 0.10)

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from ramify.hierarchy import Hierarchy
-from ramify.ranking.target_distance import (
+from ramify.targets import encode_labels
+from ramify.targets.distances import (
     class_distance,
     label_set_distance,
     mean_distance,
@@ -19,7 +20,6 @@ from ramify.ranking.target_distance import (
     number_distance,
     ranking_distance,
 )
-from ramify.targets import encode_labels
 from ramify.targets.labels import refuse_missing
 from ramify.targets.numbers import finite_numbers
 from ramify.targets.rankings import check_rankings, pair_signs, ranking_names

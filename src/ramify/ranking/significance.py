@@ -12,10 +12,10 @@ from scipy.stats import false_discovery_control
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ramify.ensemble.growing import progress_bar
+from ramify.features.frames import column_names, n_rows, take_rows, with_shadows
 from ramify.parameters import check_integer, check_option
+from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.ranking.tables import column_names, n_rows, take_rows, with_shadows
 
 PER_LABEL = (False, True, "branch")
 

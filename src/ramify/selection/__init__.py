@@ -1,13 +1,13 @@
 """Feature selection: the top of a ranking, and selection along a feature hierarchy."""
 
 from ramify.selection.binary_features import column_hierarchy, presence
-from ramify.selection.by_name import make_selector, selecting_classifier
 from ramify.selection.cfs import CFSSelector
 from ramify.selection.eager import HierarchicalSelector
 from ramify.selection.evaluation import SelectionResult, cross_validated_selection
 from ramify.selection.feature_graph import FeatureGraph
 from ramify.selection.lazy import LazySelector, selection_ranking
 from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
+from ramify.selection.methods import make_selector, selecting_classifier
 from ramify.selection.relevance import (
     ConditionalProbabilities,
     conditional_probabilities,

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
+from ramify.features.frames import column_names, take_rows
 from ramify.metrics import auroc, average_precision, geometric_mean
 from ramify.parameters import check_integer
 from ramify.ranking import FeatureRanking
-from ramify.ranking.tables import column_names, take_rows
 from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
 
 

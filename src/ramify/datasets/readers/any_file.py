@@ -7,15 +7,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ramify.datasets.arff import read_arff
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.delimited import read_records
-from ramify.datasets.files import FileError, PathLike, file_paths, plain_name
-from ramify.datasets.gaf import read_gaf
-from ramify.datasets.mulan import label_file_of, read_mulan
-from ramify.datasets.ordered import with_features_ordered, with_labels_ordered
-from ramify.datasets.rankings import are_rankings, read_rankings
-from ramify.datasets.tables import read_csv, read_parquet
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.attached_hierarchy import with_features_ordered, with_labels_ordered
+from ramify.datasets.readers.delimited import read_records
+from ramify.datasets.readers.gaf import read_gaf
+from ramify.datasets.readers.label_rankings import are_rankings, read_rankings
+from ramify.datasets.readers.mulan import label_file_of, read_mulan
+from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name
+from ramify.datasets.readers.tables import read_csv, read_parquet
 from ramify.hierarchy import Hierarchy
 
 

@@ -15,11 +15,11 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ramify.datasets.arff_header import Attribute, Header, read_header
-from ramify.datasets.arff_rows import Rows, joined, read_rows
-from ramify.datasets.arff_target import HierarchyType, hierarchy_labels, read_target
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.files import (
+from ramify.datasets.readers.arff_header import Attribute, Header, read_header
+from ramify.datasets.readers.arff_rows import Rows, joined, read_rows
+from ramify.datasets.readers.arff_target import HierarchyType, hierarchy_labels, read_target
+from ramify.datasets.readers.raw_files import (
     FileError,
     PathLike,
     advice_for_name,

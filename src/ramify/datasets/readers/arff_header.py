@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ramify.datasets.files import FileError, PathLike, decoded, read_pieces, shown, without_bom
+from ramify.datasets.readers.raw_files import FileError, PathLike, decoded, read_pieces, shown, without_bom
 
 Kind = Literal["number", "nominal", "string", "date", "hierarchical", "ranking"]
 

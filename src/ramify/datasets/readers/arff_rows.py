@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from ramify import _core
-from ramify.datasets.arff_header import ESCAPED, Attribute, Header
-from ramify.datasets.files import FileError, PathLike, column_of_cell, decoded, shown
+from ramify.datasets.readers.arff_header import ESCAPED, Attribute, Header
+from ramify.datasets.readers.raw_files import FileError, PathLike, column_of_cell, decoded, shown
 
 _BLOCK = 8 << 20
 _KIND_CODES = {"number": 0, "nominal": 1}

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ramify.datasets.arff_header import Attribute
-from ramify.datasets.arff_rows import Rows
 from ramify.datasets.dataset import Target
-from ramify.datasets.files import FileError, shown
-from ramify.datasets.orders import OrderError, ranks_of_order
+from ramify.datasets.readers.arff_header import Attribute
+from ramify.datasets.readers.arff_rows import Rows
+from ramify.datasets.readers.order_notation import OrderError, ranks_of_order
+from ramify.datasets.readers.raw_files import FileError, shown
 from ramify.hierarchy import Hierarchy
 
 HierarchyType = Literal["auto", "tree", "dag"]

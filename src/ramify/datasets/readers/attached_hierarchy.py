@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.edges import read_edges
-from ramify.datasets.files import PathLike, plain_name
-from ramify.datasets.ontology import read_obo
+from ramify.datasets.readers.edges import read_edges
+from ramify.datasets.readers.ontology import read_obo
+from ramify.datasets.readers.raw_files import PathLike, plain_name
 from ramify.hierarchy import Hierarchy
 
 

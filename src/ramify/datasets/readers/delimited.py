@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ramify import _core
-from ramify.datasets.files import (
+from ramify.datasets.readers.raw_files import (
     FileError,
     PathLike,
     column_of_cell,

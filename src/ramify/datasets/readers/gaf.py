@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.files import FileError, PathLike, file_paths, read_text, sha256_of, shown
-from ramify.datasets.ontology import Ontology, read_ontology, term_hierarchy
+from ramify.datasets.readers.ontology import Ontology, read_ontology, term_hierarchy
+from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, read_text, sha256_of, shown
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ramify.datasets.arff import part_rows, read_arff
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.delimited import (
+from ramify.datasets.readers.arff import part_rows, read_arff
+from ramify.datasets.readers.delimited import (
     MISSING,
     Table,
     check_width,
@@ -21,8 +21,8 @@ from ramify.datasets.delimited import (
     table_of_rows,
     without_trailing_cell,
 )
-from ramify.datasets.files import FileError, PathLike, file_paths, plain_name, sha256_of, shown
-from ramify.datasets.orders import OrderError, labels_of_order, ranks_of_order
+from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
+from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, sha256_of, shown
 from ramify.parameters import check_integer
 
 Records = list[tuple[int, list[str]]]

@@ -11,10 +11,10 @@ from xml.parsers import expat
 import numpy as np
 from scipy import sparse
 
-from ramify.datasets.arff import load_arff
-from ramify.datasets.arff_header import read_header
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.files import FileError, PathLike, file_paths, plain_name, read_pieces, sha256_of, shown
+from ramify.datasets.readers.arff import load_arff
+from ramify.datasets.readers.arff_header import read_header
+from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, read_pieces, sha256_of, shown
 from ramify.hierarchy import Hierarchy
 
 _NAMESPACE = "http://mulan.sourceforge.net/labels"

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from ramify.datasets.files import FileError, PathLike, file_paths, read_text, shown
+from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, read_text, shown
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ramify.datasets.delimited import Table
-from ramify.datasets.files import FileError, read_bytes, shown
+from ramify.datasets.readers.delimited import Table
+from ramify.datasets.readers.raw_files import FileError, read_bytes, shown
 
 
 def parquet_table(paths: list[Path]) -> Table:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify.datasets.arff_target import TargetColumns
 from ramify.datasets.dataset import Target
-from ramify.datasets.delimited import Table, column_values, is_plain_number
-from ramify.datasets.files import FileError, shown
-from ramify.datasets.orders import OrderError, labels_of_order, ranks_of_order
-from ramify.datasets.rankings import natural_key
+from ramify.datasets.readers.arff_target import TargetColumns
+from ramify.datasets.readers.delimited import Table, column_values, is_plain_number
+from ramify.datasets.readers.label_rankings import natural_key
+from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
+from ramify.datasets.readers.raw_files import FileError, shown
 from ramify.hierarchy import Hierarchy
 
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from ramify.datasets.arff import part_rows, stored
 from ramify.datasets.dataset import Dataset, Target
-from ramify.datasets.delimited import (
+from ramify.datasets.readers.arff import part_rows, stored
+from ramify.datasets.readers.delimited import (
     MISSING,
     Table,
     check_width,
@@ -21,9 +21,9 @@ from ramify.datasets.delimited import (
     table_of_rows,
     without_trailing_cell,
 )
-from ramify.datasets.files import FileError, PathLike, advice_for_name, file_paths, sha256_of
-from ramify.datasets.parquet import parquet_table
-from ramify.datasets.table_target import TargetChoice, read_table_target, text_cells
+from ramify.datasets.readers.parquet import parquet_table
+from ramify.datasets.readers.raw_files import FileError, PathLike, advice_for_name, file_paths, sha256_of
+from ramify.datasets.readers.table_target import TargetChoice, read_table_target, text_cells
 from ramify.parameters import check_flag, check_option
 
 KINDS = ("classes", "labels", "hierarchy", "numbers", "rankings")

@@ -1,0 +1,1 @@
+"""Generators of data with planted truth, one module per kind of structure."""
