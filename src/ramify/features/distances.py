@@ -11,7 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from ramify import _core
+from ramify.features.checks import refuse_extremes, refuse_missing
 from ramify.features.encoding import Features
+
+_DENSE_CELLS = 1 << 24
+"""Distances are taken of dense columns up to so many cells, of sparse ones beyond."""
 
 
 @dataclass(frozen=True)
@@ -220,3 +224,46 @@ def _by_row(matrix: Any) -> Any:
         column_rows=np.empty(0, dtype=np.int32),
         column_offsets=np.zeros(by_row.shape[1] + 1, dtype=np.int64),
     )
+
+
+def distance_columns(estimator: Any, features: Features) -> Any:
+    """Columns whose Euclidean distances compare rows, for an estimator that asks neighbours.
+
+    Numbers stay as they are; missing ones, and those too large or small to be squared, are refused by column. A nominal
+    feature becomes a column per value, so that two values lie 1 apart; one that was not seen at fit, or is missing,
+    has no column and is equally far from all.
+    """
+    is_nominal = features.n_categories > 0
+    if not is_nominal.any():
+        refuse_missing(estimator, features.values)
+        refuse_extremes(estimator, features.values)
+        return features.values
+    numbers = _without_codes(features)
+    refuse_missing(estimator, numbers)
+    refuse_extremes(estimator, numbers)
+    indicators = [_indicators(features, j) for j in np.flatnonzero(is_nominal).tolist()]
+    numeric = features.values[:, ~is_nominal]
+    n_columns = numeric.shape[1] + int(features.n_categories.sum())
+    if features.is_sparse or numeric.shape[0] * n_columns > _DENSE_CELLS:
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(numeric), *indicators]))
+    return np.hstack([numeric, *(each.toarray() for each in indicators)])
+
+
+def _indicators(features: Features, column: int) -> sparse.csr_array:
+    """One column per value of a nominal feature; different values lie 1 apart."""
+    codes = features.values[:, [column]]
+    codes = (codes.toarray() if features.is_sparse else codes).ravel()
+    rows = np.flatnonzero(~np.isnan(codes))
+    entries = (np.full(len(rows), np.sqrt(0.5)), (rows, codes[rows].astype(np.intp)))
+    return sparse.csr_array(entries, shape=(len(codes), int(features.n_categories[column])))
+
+
+def _without_codes(features: Features) -> Any:
+    """The values with zeros in the nominal columns, whose codes are no quantities."""
+    numbers = features.values.copy()
+    for j in np.flatnonzero(features.n_categories).tolist():
+        if features.is_sparse:
+            numbers.data[numbers.indptr[j] : numbers.indptr[j + 1]] = 0
+        else:
+            numbers[:, j] = 0
+    return numbers

@@ -66,3 +66,62 @@ def is_numbers(y: Any) -> bool:
         known = array[~np.isnan(array)]
         return bool((known != np.round(known)).any()) or (array.ndim == 2 and not np.isin(known, (0, 1)).all())
     return array.ndim == 2 and array.dtype.kind in "iu" and not np.isin(array, (0, 1)).all()
+
+
+def nominal_columns(X: Any, n_features: int) -> np.ndarray:
+    """Which columns are nominal by their dtype: categories and text of a frame, none of an array."""
+    mask = np.zeros(n_features, dtype=bool)
+    if not hasattr(X, "dtypes"):
+        return mask
+    nominal = ("category", "categorical", "enum", "object", "str", "string", "large_string", "utf8")
+    for j, dtype in enumerate(list(X.dtypes)):
+        mask[j] = str(dtype).lower().split("(")[0].split("[")[0] in nominal
+    return mask
+
+
+def columns_of_table(X: Any) -> list[Any]:
+    """The columns of X one by one: of a frame as arrays, of a sparse matrix as the values that are stored."""
+    if sparse.issparse(X):
+        matrix = canonical(sparse.csc_array(X))
+        n_rows = matrix.shape[0]
+        return [
+            np.append(stored, 0) if len(stored) < n_rows else stored
+            for stored in np.split(matrix.data, matrix.indptr[1:-1])
+        ]
+    if hasattr(X, "iloc"):
+        return [_pandas_column(X.iloc[:, j]) for j in range(X.shape[1])]
+    if hasattr(X, "get_columns"):
+        return [_polars_column(series) for series in X.get_columns()]
+    array = np.asarray(X)
+    if array.dtype.kind in "US":
+        array = array.astype(object)
+    return [array[:, j] for j in range(array.shape[1])]
+
+
+def _pandas_column(series: Any) -> np.ndarray:
+    """Numbers as they are; what may be missing in another way than NaN, or is no number, as objects."""
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":
+        return np.asarray(series)
+    return np.asarray(series.to_numpy(dtype=object, na_value=None))
+
+
+def _polars_column(series: Any) -> np.ndarray:
+    if (series.dtype.is_integer() or series.dtype.is_float()) and series.null_count() == 0:
+        return np.asarray(series.to_numpy())
+    return np.array(series.to_list(), dtype=object)
+
+
+def canonical(matrix: sparse.csc_array) -> sparse.csc_array:
+    """Sorted, without duplicates or stored zeros; a copy only where something had to change."""
+    if not matrix.has_canonical_format or (matrix.data == 0).any():
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def stored_like(reference: Any, values: Any) -> Any:
+    """`values` sparse by rows or dense, as `reference` is."""
+    if sparse.issparse(reference):
+        return sparse.csr_array(values)
+    return values.toarray() if sparse.issparse(values) else values

@@ -1,0 +1,125 @@
+"""What is refused in X, by the name of its column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from ramify.features.frames import columns_of_table
+
+
+def refuse_other_shapes(estimator: Any, X: Any) -> None:
+    """Anything but rows and columns, in scikit-learn's words."""
+    if len(X.shape if hasattr(X, "shape") else np.asarray(X).shape) != 2:
+        check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
+
+
+def refuse_dates(estimator: Any, X: Any) -> None:
+    """Dates would become numbers silently, and a missing date the smallest of them."""
+    dtypes = list(X.dtypes) if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    for column, dtype in enumerate(dtypes):
+        if str(dtype).lower().startswith(("datetime", "timedelta", "<m8", ">m8", "duration", "date")):
+            raise ValueError(
+                f"Feature {shown_name(estimator, column)} (column {column}) holds dates or durations (dtype {dtype}); "
+                "give it as a number, such as days since a date."
+            )
+
+
+@contextmanager
+def naming_text(estimator: Any, X: Any) -> Iterator[None]:
+    """Where numbers were expected and text was found, say in which column."""
+    try:
+        yield
+    except ValueError:
+        if sparse.issparse(X) or np.ndim(X) != 2:
+            raise
+        for column, cells in enumerate(columns_of_table(X)):
+            for cell in cells.tolist() if cells.dtype == object else ():
+                if isinstance(cell, (str, bytes)) and not _is_number(cell):
+                    shown = repr(cell if len(cell) <= 30 else cell[:30])
+                    raise ValueError(
+                        f"Feature {shown_name(estimator, column)} (column {column}) holds {shown}, but must be "
+                        f"numeric: {type(estimator).__name__} could not convert string to float. Encode nominal "
+                        "features, or use an estimator that takes them in a frame of category dtype."
+                    ) from None
+        raise
+
+
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def refuse_missing(estimator: Any, values: Any) -> None:
+    """Refuse NaN by its column, for an estimator that does not take missing values."""
+    stored = sparse.csc_array(values) if sparse.issparse(values) else values
+    cells = stored.data if sparse.issparse(stored) else stored
+    with np.errstate(over="ignore", invalid="ignore"):
+        if cells.dtype.kind != "f" or np.isfinite(np.sum(cells, dtype=np.float64)) or not np.isnan(cells).any():
+            return
+    if sparse.issparse(stored):
+        column = int(np.searchsorted(stored.indptr, np.flatnonzero(np.isnan(cells))[0], side="right")) - 1
+    else:
+        column = int(np.flatnonzero(np.isnan(cells).any(axis=0))[0])
+    raise ValueError(
+        f"Input X contains NaN in feature {shown_name(estimator, column)} (column {column}); "
+        f"{type(estimator).__name__} does not take missing values. Fill them in, as sklearn.impute does."
+    )
+
+
+def refuse_extremes(estimator: Any, values: Any) -> None:
+    """Refuse numbers whose squares overflow, or all vanish, by column, for an estimator that measures distances."""
+    largest = abs(values).max(axis=0)
+    sizes = np.nan_to_num(np.asarray(largest.todense() if sparse.issparse(largest) else largest, dtype=np.float64))
+    sizes = sizes.ravel()
+    if not sizes.size or 1e-150 < sizes.max() < 1e150 or sizes.max() == 0:
+        return
+    column = int(sizes.argmax())
+    raise ValueError(
+        f"The largest number of feature {shown_name(estimator, column)} (column {column}) has the size "
+        f"{sizes[column]:.3g}; the squares and distances of such numbers cannot be told from "
+        f"{'infinity' if sizes[column] > 1 else 'zero'}. Scale the features, as sklearn.preprocessing does."
+    )
+
+
+def refuse_many_categories(estimator: Any, max_categories: int | None) -> None:
+    """Refuse nominal features of more values than are possible."""
+    for column, values in enumerate(estimator.categories_):
+        if max_categories is not None and values is not None and len(values) > max_categories:
+            raise ValueError(
+                f"Nominal feature {shown_name(estimator, column)} (column {column}) has {len(values)} categories, "
+                f"at most {max_categories} are possible; merge rare ones or pass it as numeric."
+            )
+
+
+def refuse_infinity(estimator: Any, values: Any) -> None:
+    """Refuse an infinite number by its column."""
+    stored = values.data if sparse.issparse(values) else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if stored.size == 0 or np.isfinite(np.sum(stored, dtype=np.float64)):
+            return
+    infinite = np.isinf(stored)
+    if not infinite.any():
+        return
+    if sparse.issparse(values):
+        column = int(np.searchsorted(values.indptr, np.flatnonzero(infinite)[0], side="right")) - 1
+    else:
+        column = int(np.flatnonzero(infinite.any(axis=0))[0])
+    raise ValueError(
+        f"Input X contains infinity in feature {shown_name(estimator, column)} (column {column}); "
+        "replace it by a number or by NaN, which counts as missing."
+    )
+
+
+def shown_name(estimator: Any, column: int) -> str:
+    """A column's name in messages."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return repr(f"x{column}" if names is None else str(names[column]))
