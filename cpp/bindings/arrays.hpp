@@ -13,9 +13,9 @@
 #include "bindings.hpp"
 
 template <class T>
-using InArray = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InArray = nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using InMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+using InMatrix = nb::ndarray<nb::numpy, const T, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using OutArray = nb::ndarray<nb::numpy, T>;
 

@@ -9,8 +9,11 @@ using namespace nanobind::literals;
 
 void bind_arff(nb::module_& m);
 void bind_delimited(nb::module_& m);
-void bind_tables(nb::module_& m);
+void bind_features(nb::module_& m);
+void bind_targets(nb::module_& m);
 void bind_forests(nb::module_& m);
+void bind_growing(nb::module_& m);
 void bind_importances(nb::module_& m);
+void bind_permutation(nb::module_& m);
 void bind_rankings(nb::module_& m);
 void bind_relief(nb::module_& m);

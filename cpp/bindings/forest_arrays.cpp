@@ -1,7 +1,7 @@
 // A forest as flat arrays, and back.
 #include <string>
 
-#include "forests.hpp"
+#include "held.hpp"
 
 using namespace ramify;
 

@@ -1,112 +1,58 @@
-// Feature scores of forests.
+// Feature scores from the trees: symbolic and Genie3.
 #include "scores/importances.hpp"
 
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
-#include <string>
-
-#include "forests.hpp"
-#include "scores/permutation.hpp"
+#include "held.hpp"
+#include "score_matrix.hpp"
 
 using namespace ramify;
 
 namespace {
 
-nb::tuple to_tuple(ScoreMatrix&& scores) {
-  return nb::make_tuple(to_numpy(std::move(scores.values)), to_numpy(std::move(scores.outputs)),
-                        to_numpy(std::move(scores.offsets)));
-}
-
-nb::tuple bind_genie3_per_output(const Forest& forest, const InArray<double>& output_weights, int n_threads) {
+CompressedScores bind_genie3_per_output(const Forest& forest, const InArray<double>& output_weights, int n_threads) {
   if (static_cast<std::int64_t>(output_weights.size()) != forest.n_outputs)
     throw nb::value_error("output_weights needs one entry per output.");
-  return to_tuple(Patience().run(
+  return compressed(Patience().run(
       [&](const Poll& poll) { return genie3_per_output(forest, output_weights.data(), threads(n_threads), poll); }));
 }
 
-nb::tuple bind_genie3_oob(const Forest& forest, const HeldRows& rows, const InArray<std::int64_t>& indptr,
-                          const InArray<std::int32_t>& indices, const InArray<double>& output_weights,
-                          const OptionalRows& bag_rows, const OptionalWeights& sample_weight, int n_threads) {
-  const LabelRows labels = label_rows(indptr, indices, output_weights);
+CompressedScores bind_genie3_oob(const Forest& forest, const HeldFeatures& rows, const HeldLabels& target,
+                                 const OptionalRows& bag_rows, const OptionalWeights& sample_weight, int n_threads) {
   const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
-  return to_tuple(Patience().run(
-      [&](const Poll& poll) { return genie3_oob(forest, *rows.rows, labels, examples, threads(n_threads), poll); }));
+  return compressed(Patience().run([&](const Poll& poll) {
+    return genie3_oob(forest, *rows.rows, target.rows, examples, threads(n_threads), poll);
+  }));
 }
 
-std::vector<double> unit_weights(const Forest& forest) {
-  return std::vector<double>(static_cast<std::size_t>(forest.n_outputs), 1.0);
-}
-
-/// Label sets whose weights play no part.
-LabelRows unweighted(const InArray<std::int64_t>& indptr, const InArray<std::int32_t>& indices,
-                     const std::vector<double>& ones) {
-  const std::size_t shape[1] = {ones.size()};
-  return label_rows(indptr, indices, InArray<double>(ones.data(), 1, shape, nb::handle()));
-}
-
-nb::tuple bind_permutation_labels(const Forest& forest, const FeatureTable& table, const InArray<std::int64_t>& indptr,
-                                  const InArray<std::int32_t>& indices, const std::string& error, bool per_label,
-                                  const OptionalRows& bag_rows, const OptionalWeights& sample_weight, int n_threads,
-                                  std::optional<nb::callable> progress) {
-  if (error != "auprc" && error != "misclassification")
-    throw nb::value_error("error is 'auprc' or 'misclassification'.");
-  const std::vector<double> ones = unit_weights(forest);
-  const LabelRows labels = unweighted(indptr, indices, ones);
-  const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
-  const LabelError kind = error == "auprc" ? LabelError::auprc : LabelError::misclassification;
-  LabelIncreases found = Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_labels(forest, table, labels, kind, per_label, examples, threads(n_threads), poll);
-  });
-  return nb::make_tuple(to_numpy(std::move(found.scores)), to_tuple(std::move(found.per_label)));
-}
-
-nb::tuple bind_permutation_numbers(const Forest& forest, const FeatureTable& table,
-                                   const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& values,
-                                   const InArray<double>& target_weights, bool per_target, const OptionalRows& bag_rows,
-                                   const OptionalWeights& sample_weight, int n_threads,
-                                   std::optional<nb::callable> progress) {
-  if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
-  const NumberRows numbers{values.data(), static_cast<std::int64_t>(values.shape(0)),
-                           static_cast<std::int64_t>(values.shape(1)), target_weights.data()};
-  const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
-  LabelIncreases found = Patience(std::move(progress)).run([&](const Poll& poll) {
-    return permutation_numbers(forest, table, numbers, per_target, examples, threads(n_threads), poll);
-  });
-  return nb::make_tuple(to_numpy(std::move(found.scores)), to_tuple(std::move(found.per_label)));
-}
-
-OutArray<double> bind_genie3_oob_numbers(
-    const Forest& forest, const HeldRows& rows,
-    const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& values,
-    const InArray<double>& target_weights, const OptionalRows& bag_rows, const OptionalWeights& sample_weight,
-    int n_threads) {
-  if (values.shape(1) != target_weights.size()) throw nb::value_error("target_weights needs one entry per target.");
-  const NumberRows numbers{values.data(), static_cast<std::int64_t>(values.shape(0)),
-                           static_cast<std::int64_t>(values.shape(1)), target_weights.data()};
+OutArray<double> bind_genie3_oob_numbers(const Forest& forest, const HeldFeatures& rows, const HeldNumbers& target,
+                                         const OptionalRows& bag_rows, const OptionalWeights& sample_weight,
+                                         int n_threads) {
   const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
   auto scores = Patience().run([&](const Poll& poll) {
-    return genie3_oob_numbers(forest, *rows.rows, numbers, examples, threads(n_threads), poll);
+    return genie3_oob_numbers(forest, *rows.rows, target.rows, examples, threads(n_threads), poll);
   });
-  return to_numpy(std::move(scores), static_cast<std::size_t>(forest.n_features()), values.shape(1));
+  return to_numpy(std::move(scores), forest.n_features(), target.rows.n_targets);
+}
+
+template <class Scores>
+void def_genie3_oob(nb::module_& m, Scores scores, const char* text) {
+  m.def("genie3_oob", scores, "forest"_a, "rows"_a, "target"_a, nb::kw_only(), "bag_rows"_a.noconvert().none(),
+        "sample_weight"_a.noconvert().none(), "n_threads"_a, text);
 }
 
 }  // namespace
 
 void bind_importances(nb::module_& m) {
-  m.def("symbolic", [](const Forest& forest) { return to_numpy(symbolic(forest)); }, "forest"_a);
-  m.def("genie3", [](const Forest& forest) { return to_numpy(genie3(forest)); }, "forest"_a);
-  m.def("genie3_per_output", &bind_genie3_per_output, "forest"_a, nb::kw_only(), "output_weights"_a.noconvert(),
-        "n_threads"_a);
-  m.def("genie3_oob", &bind_genie3_oob, "forest"_a, "rows"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-        nb::kw_only(), "output_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(),
-        "sample_weight"_a.noconvert().none(), "n_threads"_a);
-  m.def("genie3_oob_numbers", &bind_genie3_oob_numbers, "forest"_a, "rows"_a, "values"_a.noconvert(), nb::kw_only(),
-        "target_weights"_a.noconvert(), "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(),
-        "n_threads"_a);
-  m.def("permutation_labels", &bind_permutation_labels, "forest"_a, "table"_a, "indptr"_a.noconvert(),
-        "indices"_a.noconvert(), nb::kw_only(), "error"_a, "per_label"_a, "bag_rows"_a.noconvert().none(),
-        "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none());
-  m.def("permutation_numbers", &bind_permutation_numbers, "forest"_a, "table"_a, "values"_a.noconvert(), nb::kw_only(),
-        "target_weights"_a.noconvert(), "per_target"_a, "bag_rows"_a.noconvert().none(),
-        "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none());
+  m.def(
+      "symbolic", [](const Forest& forest) { return to_numpy(symbolic(forest)); }, "forest"_a,
+      "Mean over trees of the share of examples that reach the nodes that test a feature.");
+  m.def(
+      "genie3", [](const Forest& forest) { return to_numpy(genie3(forest)); }, "forest"_a,
+      "Mean over trees of decrease / weight of the root, per feature.");
+  m.def("genie3", &bind_genie3_per_output, "forest"_a, nb::kw_only(), "output_weights"_a.noconvert(), "n_threads"_a,
+        "The same per output: CSR (data, indices, indptr) of features x outputs, whose rows sum to the scores of all.");
+  def_genie3_oob(m, &bind_genie3_oob,
+                 "``genie3`` per output with the gains of the same splits on out-of-bag examples (may be negative).");
+  def_genie3_oob(m, &bind_genie3_oob_numbers, "For numbers: dense (n_features, n_targets).");
 }

@@ -7,7 +7,7 @@
 
 namespace {
 
-using RowMajor = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using RowMajor = nb::ndarray<nb::numpy, const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void require_feature(const ramify::Differences& differences, std::int64_t feature) {
   require(feature >= 0 && feature < static_cast<std::int64_t>(differences.scales.size()), "There is no such feature.");
@@ -41,13 +41,13 @@ void require_rows(const ramify::Differences& differences, const ramify::SparseMa
 }
 
 void require_query(const InArray<std::int64_t>& own_rows, const InArray<std::int32_t>& groups, std::int32_t n_groups,
-                   std::int64_t n_neighbours, std::int64_t n_rows, std::int64_t n_queries) {
+                   std::int64_t n_neighbors, std::int64_t n_rows, std::int64_t n_queries) {
   require(static_cast<std::int64_t>(own_rows.shape(0)) == n_queries, "There must be one own row per query.");
   require_within(own_rows, -1, n_rows, "own_rows");
   require(static_cast<std::int64_t>(groups.shape(0)) == n_rows, "There must be one group per row.");
   require_within(groups, 0, n_groups, "groups");
-  require(n_groups >= 1 && n_neighbours >= 1, "There must be a group and a neighbour to look for.");
-  require_memory(n_queries, n_groups, n_neighbours);
+  require(n_groups >= 1 && n_neighbors >= 1, "There must be a group and a neighbour to look for.");
+  require_memory(n_queries, n_groups, n_neighbors);
 }
 
 void require_pairs(const InArray<std::int64_t>& first, const InArray<std::int64_t>& second,
@@ -148,9 +148,9 @@ void bind_relief(nb::module_& m) {
   bind_differences(m);
   bind_sparse_matrix(m);
   m.def(
-      "nearest_dense",
+      "nearest",
       [](RowMajor rows, RowMajor queries, const ramify::Differences& differences, InArray<std::int64_t> own_rows,
-         InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbours, int n_threads,
+         InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbors, int n_threads,
          std::optional<nb::callable> progress) {
         const auto n_features = static_cast<std::int64_t>(rows.shape(1));
         const ramify::DenseRows all{rows.data(), static_cast<std::int64_t>(rows.shape(0)), n_features};
@@ -158,34 +158,36 @@ void bind_relief(nb::module_& m) {
         require(queries.shape(1) == rows.shape(1), "Rows and queries must have the same features.");
         require_rows(differences, all);
         require_rows(differences, asked);
-        require_query(own_rows, groups, n_groups, n_neighbours, all.n_rows, asked.n_rows);
-        const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbours};
+        require_query(own_rows, groups, n_groups, n_neighbors, all.n_rows, asked.n_rows);
+        const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbors};
         auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) {
           return ramify::nearest_dense(all, asked, differences, query, threads(n_threads), poll);
         });
-        return to_numpy(std::move(found), queries.shape(0), n_groups, n_neighbours);
+        return to_numpy(std::move(found), queries.shape(0), n_groups, n_neighbors);
       },
       "rows"_a.noconvert(), "queries"_a.noconvert(), nb::kw_only(), "differences"_a, "own_rows"_a.noconvert(),
-      "groups"_a.noconvert(), "n_groups"_a, "n_neighbours"_a, "n_threads"_a, "progress"_a.none(),
-      "Nearest rows of each query and group, nearest first, -1 where there are too few.");
+      "groups"_a.noconvert(), "n_groups"_a, "n_neighbors"_a, "n_threads"_a, "progress"_a.none(),
+      R"(Nearest rows of each query and group, nearest first, ties by row: (queries, groups, neighbours), -1 = none.
+
+``own_rows`` is a query's own row, or -1; ``groups`` the group of each row.)");
   m.def(
-      "nearest_sparse",
+      "nearest",
       [](const SparseArrays& rows, const SparseArrays& queries, const ramify::Differences& differences,
-         InArray<std::int64_t> own_rows, InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbours,
+         InArray<std::int64_t> own_rows, InArray<std::int32_t> groups, std::int32_t n_groups, std::int64_t n_neighbors,
          int n_threads, std::optional<nb::callable> progress) {
         require_rows(differences, rows.matrix);
         require_rows(differences, queries.matrix);
-        require_query(own_rows, groups, n_groups, n_neighbours, rows.matrix.n_rows, queries.matrix.n_rows);
-        const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbours};
+        require_query(own_rows, groups, n_groups, n_neighbors, rows.matrix.n_rows, queries.matrix.n_rows);
+        const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbors};
         auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) {
           return ramify::nearest_sparse(rows.matrix, queries.matrix, differences, query, threads(n_threads), poll);
         });
-        return to_numpy(std::move(found), static_cast<std::size_t>(queries.matrix.n_rows), n_groups, n_neighbours);
+        return to_numpy(std::move(found), static_cast<std::size_t>(queries.matrix.n_rows), n_groups, n_neighbors);
       },
       "rows"_a, "queries"_a, nb::kw_only(), "differences"_a, "own_rows"_a.noconvert(), "groups"_a.noconvert(),
-      "n_groups"_a, "n_neighbours"_a, "n_threads"_a, "progress"_a.none(), "As nearest_dense, for sparse rows.");
+      "n_groups"_a, "n_neighbors"_a, "n_threads"_a, "progress"_a.none(), "For sparse rows.");
   m.def(
-      "difference_sums_dense",
+      "difference_sums",
       [](RowMajor X, const ramify::Differences& differences, InArray<std::int64_t> first, InArray<std::int64_t> second,
          InArray<std::int64_t> offsets, InArray<std::int32_t> columns, InArray<double> coefficients,
          std::int64_t n_columns, int n_threads) {
@@ -203,9 +205,9 @@ void bind_relief(nb::module_& m) {
       },
       "X"_a.noconvert(), nb::kw_only(), "differences"_a, "first"_a.noconvert(), "second"_a.noconvert(),
       "offsets"_a.noconvert(), "columns"_a.noconvert(), "coefficients"_a.noconvert(), "n_columns"_a, "n_threads"_a,
-      "Per feature and column, the sum over pairs of coefficient * difference.");
+      "Sum over pairs of rows of coefficient * difference: (n_features, n_columns).");
   m.def(
-      "difference_sums_sparse",
+      "difference_sums",
       [](const SparseArrays& X, const ramify::Differences& differences, InArray<std::int64_t> first,
          InArray<std::int64_t> second, InArray<std::int64_t> offsets, InArray<std::int32_t> columns,
          InArray<double> coefficients, std::int64_t n_columns, int n_threads) {
@@ -221,6 +223,5 @@ void bind_relief(nb::module_& m) {
                         static_cast<std::size_t>(n_columns));
       },
       "X"_a, nb::kw_only(), "differences"_a, "first"_a.noconvert(), "second"_a.noconvert(), "offsets"_a.noconvert(),
-      "columns"_a.noconvert(), "coefficients"_a.noconvert(), "n_columns"_a, "n_threads"_a,
-      "As difference_sums_dense, for sparse rows.");
+      "columns"_a.noconvert(), "coefficients"_a.noconvert(), "n_columns"_a, "n_threads"_a, "For sparse rows.");
 }

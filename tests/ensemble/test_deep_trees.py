@@ -43,7 +43,7 @@ def deep_forest():
         "leaf_partial": np.zeros(len(leaves) + 1, dtype=np.int64),
         "leaf_counts": np.zeros(0),
     }
-    forest.trees_ = _core.forest_from_arrays(outcome="labels", n_outputs=1, arrays=arrays)
+    forest.trees_ = _core.Forest(outcome="labels", n_outputs=1, arrays=arrays)
     return forest
 
 

@@ -33,7 +33,7 @@ def sparse_columns(n_rows: int, n_features: int, per_row: int) -> sparse.csc_arr
 
 def test_sparse_features_cost_by_their_entries(scorecard):
     X = sparse_columns(20_000, 75_000, 40)
-    table = _core.code_sparse(
+    table = _core.FeatureTable(
         X.data, X.indices, X.indptr, n_rows=20_000, n_categories=np.zeros(75_000, np.int32), max_bins=0, n_threads=1
     )
     assert table.n_bytes < 40 * X.nnz  # dense codes would be 1.5 GB
@@ -67,7 +67,7 @@ def test_more_than_two_to_the_31_cells_equal_the_small_run(scorecard):
     wide = np.zeros((50_000, 43_000), np.float32)  # constant but for the last columns, behind cell 2^31
     assert wide.size > 2**31
     wide[:, -3:] = small
-    table = _core.code_dense(wide, n_categories=np.zeros(43_000, np.int32), max_bins=0, n_threads=2)
+    table = _core.FeatureTable(wide, n_categories=np.zeros(43_000, np.int32), max_bins=0, n_threads=2)
     assert table.n_bytes < 2**26
     forest = ForestRegressor(1, **parameters).fit(wide, y)
     np.testing.assert_array_equal(forest.predict(wide), expected)

@@ -10,30 +10,26 @@ from ramify import _core
 
 def grow(problem, n_trees, seed, *, table=None, n_threads=1):
     if table is None:
-        table = _core.code_dense(problem.X, n_categories=problem.n_categories, max_bins=0, n_threads=1)
-    parameters = {
-        "rows": None,
-        "sample_weight": problem.sample_weight,
-        "seed": seed,
-        "first_tree": 0,
-        "n_trees": n_trees,
-        "max_features": problem.max_features,
-        "bootstrap": problem.bootstrap,
-        "random_splits": problem.random_splits,
-        "max_depth": problem.max_depth,
-        "min_samples_split": problem.min_samples_split,
-        "min_samples_leaf": problem.min_samples_leaf,
-        "min_impurity_decrease": problem.min_impurity_decrease,
-        "min_weight_fraction_leaf": 0.0,
-        "n_threads": n_threads,
-        "progress": None,
-    }
-    if problem.numbers:
-        return _core.grow_numbers(table, problem.Y, problem.output_weights, **parameters)
-    labels = sparse.csr_array(problem.Y)
-    return _core.grow_labels(
-        table, labels.indptr.astype(np.int64), labels.indices.astype(np.int32), problem.output_weights, **parameters
+        table = _core.FeatureTable(problem.X, n_categories=problem.n_categories, max_bins=0, n_threads=1)
+    growth = _core.Growth(
+        seed=seed,
+        first_tree=0,
+        n_trees=n_trees,
+        max_features=problem.max_features,
+        bootstrap=problem.bootstrap,
+        random_splits=problem.random_splits,
+        max_depth=problem.max_depth,
+        min_samples_split=problem.min_samples_split,
+        min_samples_leaf=problem.min_samples_leaf,
+        min_impurity_decrease=problem.min_impurity_decrease,
+        min_weight_fraction_leaf=0.0,
     )
+    work = {"rows": None, "sample_weight": problem.sample_weight, "n_threads": n_threads, "progress": None}
+    if problem.numbers:
+        return _core.grow(table, _core.NumberRows(problem.Y, problem.output_weights), growth, **work)
+    labels = sparse.csr_array(problem.Y)
+    arrays = labels.indptr.astype(np.int64), labels.indices.astype(np.int32)
+    return _core.grow(table, _core.LabelRows(*arrays, problem.output_weights), growth, **work)
 
 
 def leaf_means(arrays, n_outputs, numbers):
@@ -158,7 +154,7 @@ def test_limits_of_growth_equal_the_reference(features, parameters):
 def test_compressed_columns_give_the_same_trees_as_dense_ones(features):
     problem = make_problem("labels", features, 5, n=200, n_features=90, max_features=9)
     columns = sparse.csc_array(problem.X)
-    table = _core.code_sparse(
+    table = _core.FeatureTable(
         columns.data,
         columns.indices,
         columns.indptr,

@@ -119,7 +119,7 @@ class ForestLearner(Learner):
             return None
         probability, n_trees = _core.predict_oob(
             link.trees_,
-            _core.table_rows(self._table(earlier)),
+            _core.FeatureRows(self._table(earlier)),
             bag_rows=None,
             sample_weight=None,
             first_row=0,

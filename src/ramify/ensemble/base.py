@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble.growing import Growth, feature_rows
+from ramify.ensemble.growing import feature_rows
 from ramify.features import Features, apply_features
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 
@@ -128,7 +128,7 @@ class BaseForest(BaseEstimator):
         for start in range(0, n_rows, step):
             yield start, min(start + step, n_rows)
 
-    def _growth(self, features: Features | _core.FeatureTable) -> Growth:
+    def _growth(self, features: Features | _core.FeatureTable) -> _core.Growth:
         """Check the parameters that say how trees grow, and draw the seed."""
         if isinstance(features, Features):
             n_samples, n_features = features.values.shape
@@ -138,8 +138,9 @@ class BaseForest(BaseEstimator):
         check_jobs(self, self.n_jobs)
         if self.max_bins is not None:
             check_integer(self, "max_bins", self.max_bins, low=2, high=65535)
-        return Growth(
+        return _core.Growth(
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            first_tree=0,
             n_trees=check_integer(self, "n_estimators", self.n_estimators, low=1),
             max_features=_feature_count(self, n_features),
             bootstrap=check_flag(self, "bootstrap", self.bootstrap),

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, refuse_extreme_weights, unchanged_on_failure
-from ramify.ensemble.growing import MAX_CATEGORIES, grow, label_arrays
+from ramify.ensemble.growing import MAX_CATEGORIES, grow, label_rows
 from ramify.features import Features, learn_features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
@@ -186,9 +186,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):
     def _grow(self, features: Features | _core.FeatureTable, target: LabelTarget, weights: np.ndarray | None) -> None:
         """Grow trees on features, or on a table that was coded once for many forests."""
         self.trees_ = grow(
-            "grow_labels",
             features,
-            label_arrays(target.Y, target.weights),
+            label_rows(target.Y, target.weights),
             self._growth(features),
             max_bins=self.max_bins,
             sample_weight=weights,
@@ -258,7 +257,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         return self._sparse_probabilities(rows, check_real(title, "threshold", threshold, low=0, high=1))
 
     def _sparse_probabilities(self, rows: _core.FeatureRows, threshold: float) -> sparse.csr_array:
-        data, indices, indptr = _core.predict_sparse(
+        data, indices, indptr = _core.predict(
             self.trees_,
             rows,
             threshold=threshold,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,22 +18,8 @@ from ramify.progress import progress_bar
 _LOCAL_BACKENDS = ("loky", "multiprocessing", "threading", "sequential")
 
 
-@dataclass(frozen=True)
-class Growth:
-    """How trees are grown, in the words of the kernels."""
-
-    seed: int
-    n_trees: int
-    max_features: int
-    bootstrap: bool = True
-    random_splits: bool = False
-    max_depth: int = -1
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    min_impurity_decrease: float = 0.0
-    min_weight_fraction_leaf: float = 0.0
-    first_tree: int = 0
-
+TargetRows = _core.LabelRows | _core.NumberRows | _core.RankingRows
+"""What trees are grown for, as the kernels take it."""
 
 MAX_CATEGORIES = 4096
 """Largest number of values of a nominal feature that the kernels take."""
@@ -59,49 +44,47 @@ def feature_table(features: Features, *, max_bins: int | None = None, n_jobs: in
     }
     values = features.values
     if features.is_sparse:
-        return _core.code_sparse(values.data, values.indices, values.indptr, n_rows=values.shape[0], **options)
-    return _core.code_dense(values, **options)
+        return _core.FeatureTable(values.data, values.indices, values.indptr, n_rows=values.shape[0], **options)
+    return _core.FeatureTable(values, **options)
 
 
 def feature_rows(features: Features) -> _core.FeatureRows:
     """Rows to send through trees."""
     values = features.values
     if not features.is_sparse:
-        return _core.dense_rows(values)
+        return _core.FeatureRows(values)
     rows = sparse.csr_array(values)
-    return _core.csr_rows(rows.data, rows.indices, rows.indptr, n_features=rows.shape[1])
+    return _core.FeatureRows(rows.data, rows.indices, rows.indptr, n_features=rows.shape[1])
 
 
-def label_arrays(Y: sparse.csr_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Label sets and label weights as `grow_labels` takes them."""
+def label_rows(Y: sparse.csr_array, weights: np.ndarray) -> _core.LabelRows:
+    """Label sets and label weights as the kernels take them."""
     Y.sort_indices()
-    return Y.indptr.astype(np.int64), Y.indices.astype(np.int32), np.ascontiguousarray(weights, dtype=np.float64)
+    return _core.LabelRows(
+        Y.indptr.astype(np.int64), Y.indices.astype(np.int32), np.ascontiguousarray(weights, dtype=np.float64)
+    )
 
 
 def grow(
-    kernel: str,
     features: Features | _core.FeatureTable,
-    target: tuple[Any, ...],
-    growth: Growth,
+    target: TargetRows,
+    growth: _core.Growth,
     *,
     max_bins: int | None = None,
     rows: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-    **options: Any,
 ) -> _core.Forest:
     """Grow trees; the bits do not depend on where or on how many threads.
 
     Parameters
     ----------
-    kernel : str
-        Name of the kernel: "grow_labels", "grow_numbers", ...
     features : Features or FeatureTable
         What to split on. Features are coded here; where a joblib backend that is not local is active, its workers code
         them and grow blocks of trees.
-    target : tuple of arrays
-        The kernel's target arguments.
+    target : LabelRows, NumberRows or RankingRows
+        What trees are grown for.
     growth : Growth
         How trees are grown.
     max_bins : int or None, default=None
@@ -114,20 +97,18 @@ def grow(
         Threads here, or jobs of the backend.
     verbose : int, default=0
         Show a progress bar if positive.
-    **options
-        Further keyword arguments of the kernel.
     """
-    work: dict[str, Any] = {"rows": rows, "sample_weight": sample_weight, **options}
+    work: dict[str, Any] = {"rows": rows, "sample_weight": sample_weight}
     if isinstance(features, Features) and _is_remote(get_active_backend()[0]):
         blocks = _blocks(growth, effective_n_jobs(n_jobs))
         parts = Parallel(n_jobs=n_jobs, verbose=verbose)(
-            delayed(_grow_block)(kernel, features, target, block, max_bins, work) for block in blocks
+            delayed(_grow_block)(features, target, block, max_bins, work) for block in blocks
         )
-        return _core.concatenate(list(parts))
+        return _core.Forest.concatenate(list(parts))
     n_threads = effective_n_jobs(n_jobs)
     table = feature_table(features, max_bins=max_bins, n_jobs=n_jobs) if isinstance(features, Features) else features
     with progress_bar(growth.n_trees, verbose) as progress:
-        return getattr(_core, kernel)(table, *target, **asdict(growth), **work, n_threads=n_threads, progress=progress)
+        return _core.grow(table, target, growth, **work, n_threads=n_threads, progress=progress)
 
 
 def _is_remote(backend: Any) -> bool:
@@ -135,17 +116,13 @@ def _is_remote(backend: Any) -> bool:
     return not isinstance(backend, local)
 
 
-def _blocks(growth: Growth, n_workers: int) -> list[Growth]:
+def _blocks(growth: _core.Growth, n_workers: int) -> list[_core.Growth]:
     n_blocks = min(growth.n_trees, max(1, n_workers))
     edges = np.linspace(0, growth.n_trees, n_blocks + 1).astype(int).tolist()
-    return [
-        replace(growth, first_tree=growth.first_tree + start, n_trees=stop - start)
-        for start, stop in itertools.pairwise(edges)
-    ]
+    return [growth.part(start, stop) for start, stop in itertools.pairwise(edges)]
 
 
 def _grow_block(
-    kernel: str, features: Features, target: tuple[Any, ...], block: Growth, max_bins: int | None, work: dict[str, Any]
+    features: Features, target: TargetRows, block: _core.Growth, max_bins: int | None, work: dict[str, Any]
 ) -> _core.Forest:
-    table = feature_table(features, max_bins=max_bins)
-    return getattr(_core, kernel)(table, *target, **asdict(block), **work, n_threads=1, progress=None)
+    return _core.grow(feature_table(features, max_bins=max_bins), target, block, **work, n_threads=1, progress=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
-from ramify.ensemble.growing import MAX_CATEGORIES, Growth, feature_rows, feature_table, grow
+from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, feature_table, grow
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
 from ramify.features import Features, apply_features, learn_features
@@ -192,20 +192,15 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
             features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
             ranks = self._check_rankings(features.values, y)
             weights = checked_sample_weight(self, sample_weight, len(ranks))
-            target = encode_rankings(ranks, self.criterion)
+            target = ranking_rows(ranks, self.criterion, gamma)
             self.trees_ = grow(
-                "grow_rankings",
                 features,
-                (target.signs, target.compared, target.vectors, target.kinds),
+                target,
                 self._growth(features),
                 max_bins=self.max_bins,
                 sample_weight=weights,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
-                n_labels=self.n_outputs_,
-                square=target.square,
-                criterion={"entropy": "entropy", "mallows": "mallows"}.get(self.criterion, "correlation"),
-                gamma=gamma,
             )
             self.target_kind_ = "rankings"
             self.prior_ = rank_labels(average_ranking(mean_preferences(ranks, weights), self.n_outputs_))
@@ -237,7 +232,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         """Genie3 scores per label pair, of shape (n_features, n_pairs)."""
         check_is_fitted(self, "trees_")
         n_pairs = self.trees_.n_outputs
-        values, pairs, offsets = _core.genie3_per_output(
+        values, pairs, offsets = _core.genie3(
             self.trees_, output_weights=np.full(n_pairs, 1 / n_pairs), n_threads=effective_n_jobs(self.n_jobs)
         )
         return sparse.csr_array((values, pairs, offsets), shape=(self.n_features_in_, n_pairs)).toarray()
@@ -272,15 +267,11 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
             )
         features = apply_features(self, X)
         ranks = check_rankings(y, n_labels=self.n_outputs_)
-        target = encode_rankings(ranks, self.criterion)
-        return _core.permutation_rankings(
+        return _core.permutation(
             self.trees_,
             feature_table(features, n_jobs=self.n_jobs),
-            target.signs,
-            target.compared,
-            target.vectors,
-            target.kinds,
-            n_labels=self.n_outputs_,
+            ranking_rows(ranks, self.criterion, self.gamma),
+            bag_rows=None,
             sample_weight=checked_sample_weight(self, sample_weight, len(ranks)),
             n_threads=effective_n_jobs(self.n_jobs),
             progress=None,
@@ -363,7 +354,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         if self.pair_names_ != tuple(pair_names(self.label_names_)):
             raise ValueError("pair_names_ must name the pairs of the labels")
 
-    def _growth(self, features: Features | _core.FeatureTable) -> Growth:
+    def _growth(self, features: Features | _core.FeatureTable) -> _core.Growth:
         if self.min_samples_leaf is not None:
             return super()._growth(features)
         resolved = copy.copy(self)
@@ -378,18 +369,8 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         return tags
 
 
-class RankingVectors(NamedTuple):
-    """Rankings as the kernels take them."""
-
-    signs: NDArray[np.int8]
-    compared: NDArray[np.uint8] | None
-    vectors: NDArray[np.float64]
-    kinds: NDArray[np.int32]
-    square: float
-
-
-def encode_rankings(ranks: NDArray[np.float64], criterion: str) -> RankingVectors:
-    """Return signs, the vectors that the criterion correlates and a number for each distinct ranking.
+def ranking_rows(ranks: NDArray[np.float64], criterion: str, gamma: float) -> _core.RankingRows:
+    """Rankings as the kernels take them: signs, the vectors to correlate and a number for each distinct ranking.
 
     Without ties and unranked labels all vectors are whole numbers of one length, so that sums of them are exact.
     """
@@ -405,12 +386,15 @@ def encode_rankings(ranks: NDArray[np.float64], criterion: str) -> RankingVector
     else:
         vectors = signs.astype(np.float64) if whole else sign_vectors(ranks)
         square = float(signs.shape[1]) if whole else 1.0
-    return RankingVectors(
-        signs=np.ascontiguousarray(signs),
-        compared=None if compared.all() else np.ascontiguousarray(compared, dtype=np.uint8),
-        vectors=np.ascontiguousarray(vectors),
-        kinds=np.ascontiguousarray(kinds.ravel(), dtype=np.int32),
+    return _core.RankingRows(
+        np.ascontiguousarray(signs),
+        None if compared.all() else np.ascontiguousarray(compared, dtype=np.uint8),
+        np.ascontiguousarray(vectors),
+        np.ascontiguousarray(kinds.ravel(), dtype=np.int32),
+        n_labels=ranks.shape[1],
         square=square,
+        criterion=criterion if criterion in {"entropy", "mallows"} else "correlation",
+        gamma=gamma,
     )
 
 

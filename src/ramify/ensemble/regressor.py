@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
 from ramify.ensemble.growing import MAX_CATEGORIES, grow
 from ramify.features import learn_features
@@ -153,9 +154,8 @@ class ForestRegressor(RegressorMixin, BaseForest):
             weights = checked_sample_weight(self, sample_weight, n_samples)
             target = encode_numbers(y, target_weight=self.target_weight, sample_weight=weights, n_samples=n_samples)
             self.trees_ = grow(
-                "grow_numbers",
                 features,
-                (np.ascontiguousarray(target.Y), np.ascontiguousarray(target.weights)),
+                _core.NumberRows(np.ascontiguousarray(target.Y), np.ascontiguousarray(target.weights)),
                 self._growth(features),
                 max_bins=self.max_bins,
                 sample_weight=weights,

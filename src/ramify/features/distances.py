@@ -111,13 +111,13 @@ class FeatureSpace:
             "own_rows": np.ascontiguousarray(own_rows, dtype=np.int64),
             "groups": groups,
             "n_groups": int(groups.max()) + 1,
-            "n_neighbours": n_neighbors,
+            "n_neighbors": n_neighbors,
             "n_threads": n_threads,
             "progress": progress,
         }
         if sparse.issparse(self.values):
-            return _core.nearest_sparse(self._by_row_and_column, _by_row(queries), **common)
-        return _core.nearest_dense(self.values, np.ascontiguousarray(queries, dtype=np.float64), **common)
+            return _core.nearest(self._by_row_and_column, _by_row(queries), **common)
+        return _core.nearest(self.values, np.ascontiguousarray(queries, dtype=np.float64), **common)
 
     def rows(self, positions: np.ndarray) -> Any:
         """Some of the rows, as queries."""
@@ -168,8 +168,8 @@ class FeatureSpace:
             "n_threads": n_threads,
         }
         if sparse.issparse(self.values):
-            return _core.difference_sums_sparse(self._by_row_and_column, **common)
-        return _core.difference_sums_dense(self.values, **common)
+            return _core.difference_sums(self._by_row_and_column, **common)
+        return _core.difference_sums(self.values, **common)
 
 
 def _as_double(values: Any) -> Any:

@@ -224,7 +224,7 @@ class Reader:
             raise ModelFileError("A forest of the model file has no arrays.")
         arrays = {name: self._array(number) for name, number in numbers.items()}
         try:
-            return _core.forest_from_arrays(outcome=outcome, n_outputs=n_outputs, arrays=arrays)
+            return _core.Forest(outcome=outcome, n_outputs=n_outputs, arrays=arrays)
         except (ValueError, TypeError, KeyError, RuntimeError, IndexError) as error:
             raise ModelFileError(f"The model file holds a broken forest: {error}") from None
 

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
 from ramify.ensemble.base import checked_sample_weight
-from ramify.ensemble.growing import feature_rows, feature_table, label_arrays
-from ramify.ensemble.label_ranking import encode_rankings
+from ramify.ensemble.growing import TargetRows, feature_rows, feature_table, label_rows
+from ramify.ensemble.label_ranking import ranking_rows
 from ramify.features import Features, apply_features, feature_names
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option
 from ramify.progress import progress_bar
@@ -276,7 +276,7 @@ class _Grown:
 
     features: Features
     table: Any
-    target: tuple[Any, ...]
+    target: TargetRows
     weights: np.ndarray | None
 
 
@@ -308,16 +308,16 @@ def _grown_on(forest: Forest, scores: Sequence[str], X: Any, y: Any, sample_weig
     features = apply_features(forest, X)
     n_samples = features.values.shape[0]
     weights = checked_sample_weight(forest, sample_weight, n_samples)
-    target: tuple[Any, ...]
+    target: TargetRows
     if isinstance(forest, ForestClassifier):
         labels = encode_labels(y, hierarchy=forest.hierarchy, label_weight=forest.label_weight, n_samples=n_samples)
-        target = label_arrays(labels.Y, labels.weights)
+        target = label_rows(labels.Y, labels.weights)
         weights = forest._row_weights(labels, weights)
     elif isinstance(forest, ForestRegressor):
         numbers = encode_numbers(y, target_weight=forest.target_weight, sample_weight=weights, n_samples=n_samples)
-        target = (np.ascontiguousarray(numbers.Y), np.ascontiguousarray(numbers.weights))
+        target = _core.NumberRows(np.ascontiguousarray(numbers.Y), np.ascontiguousarray(numbers.weights))
     else:
-        target = (encode_rankings(check_rankings(y, n_labels=forest.n_outputs_), forest.criterion),)
+        target = ranking_rows(check_rankings(y, n_labels=forest.n_outputs_), forest.criterion, forest.gamma)
     table = (
         feature_table(features, max_bins=forest.max_bins, n_jobs=forest.n_jobs) if "permutation" in needing else None
     )
@@ -344,7 +344,7 @@ def _score_means(
 
 
 def _gains(forest: Forest, trees: Any, n_threads: int) -> sparse.csr_array:
-    return _csr(_core.genie3_per_output(trees, output_weights=_output_weights(forest), n_threads=n_threads), trees)
+    return _csr(_core.genie3(trees, output_weights=_output_weights(forest), n_threads=n_threads), trees)
 
 
 def _output_weights(forest: Forest) -> np.ndarray:
@@ -360,38 +360,23 @@ def _output_weights(forest: Forest) -> np.ndarray:
 def _out_of_bag_gains(forest: Forest, data: Any, trees: Any, n_threads: int) -> sparse.csr_array:
     rows = feature_rows(data.features)
     common: dict[str, Any] = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads}
-    if isinstance(forest, ForestClassifier):
-        indptr, indices, weights = data.target
-        return _csr(_core.genie3_oob(trees, rows, indptr, indices, output_weights=weights, **common), trees)
-    if isinstance(forest, ForestRegressor):
-        values, weights = data.target
-    else:
-        values = np.ascontiguousarray(data.target[0].signs, dtype=np.float64)
-        weights = _output_weights(forest)
-    return sparse.csr_array(_core.genie3_oob_numbers(trees, rows, values, target_weights=weights, **common))
+    target = data.target
+    if isinstance(forest, LabelRankingForest):
+        target = _core.NumberRows(np.ascontiguousarray(target.signs, dtype=np.float64), _output_weights(forest))
+    gains = _core.genie3_oob(trees, rows, target, **common)
+    return _csr(gains, trees) if isinstance(gains, tuple) else sparse.csr_array(gains)
 
 
 def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int, per_label: bool) -> tuple[np.ndarray, Any]:
     with progress_bar(trees.n_trees, forest.verbose, "Permuting features") as progress:
-        common: dict[str, Any] = {"sample_weight": data.weights, "n_threads": n_threads, "progress": progress}
-        if isinstance(forest, LabelRankingForest):
-            vectors = data.target[0]
-            arrays = (vectors.signs, vectors.compared, vectors.vectors, vectors.kinds)
-            scores, per_pair = _core.permutation_rankings(
-                trees, data.table, *arrays, n_labels=forest.n_outputs_, **common
-            )
-            return scores, sparse.csr_array(per_pair) if per_label else None
-        if isinstance(forest, ForestRegressor):
-            values, weights = data.target
-            options = {"target_weights": weights, "per_target": per_label, "bag_rows": None}
-            scores, squared = _core.permutation_numbers(trees, data.table, values, **options, **common)
-            return scores, _csr(squared, trees) if per_label else None
-        indptr, indices, _ = data.target
-        error = "misclassification" if forest.target_kind_ == "classes" else "auprc"
-        scores, brier = _core.permutation_labels(
-            trees, data.table, indptr, indices, error=error, per_label=per_label, bag_rows=None, **common
-        )
-        return scores, _csr(brier, trees) if per_label else None
+        work = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads, "progress": progress}
+        options: dict[str, Any] = {} if isinstance(forest, LabelRankingForest) else {"per_output": per_label}
+        if isinstance(forest, ForestClassifier):
+            options["error"] = "misclassification" if forest.target_kind_ == "classes" else "auprc"
+        scores, per_output = _core.permutation(trees, data.table, data.target, **options, **work)
+        if not per_label:
+            return scores, None
+        return scores, _csr(per_output, trees) if isinstance(per_output, tuple) else sparse.csr_array(per_output)
 
 
 def _csr(parts: Any, trees: Any) -> sparse.csr_array:

@@ -1,4 +1,4 @@
-// What the binding files of forests share.
+// The nouns that kernels take, with the arrays they read from: what the binding files of forests share.
 #pragma once
 
 #include <memory>
@@ -8,15 +8,47 @@
 #include "arrays.hpp"
 #include "features/feature_rows.hpp"
 #include "forest/bagging.hpp"
+#include "rankings/rank_forest.hpp"
 
-/// Rows with the arrays they read from.
-struct HeldRows {
+template <class Number>
+using WholeRows = nb::ndarray<nb::numpy, const Number, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// Rows to send through trees.
+struct HeldFeatures {
   nb::object arrays;
   std::unique_ptr<ramify::FeatureRows> rows;
 };
 
+/// Label sets.
+struct HeldLabels {
+  InArray<std::int64_t> indptr;
+  InArray<std::int32_t> indices;
+  InArray<double> weights;
+  ramify::LabelRows rows;
+};
+
+/// Numbers.
+struct HeldNumbers {
+  WholeRows<double> values;
+  InArray<double> weights;
+  ramify::NumberRows rows;
+};
+
+/// Rankings, and the criterion by which trees split them.
+struct HeldRankings {
+  WholeRows<std::int8_t> signs;
+  std::optional<WholeRows<std::uint8_t>> compared;
+  WholeRows<double> vectors;
+  InArray<std::int32_t> kinds;
+  std::string criterion;
+  double gamma;
+  ramify::RankCriterion by;
+  ramify::RankingRows rows;
+};
+
 using OptionalRows = std::optional<InArray<std::int64_t>>;
 using OptionalWeights = std::optional<InArray<double>>;
+using OptionalProgress = std::optional<nb::callable>;
 
 inline ramify::Examples examples_of(std::int64_t n_rows, const OptionalRows& rows, const OptionalWeights& weights) {
   if (weights && static_cast<std::int64_t>(weights->size()) != n_rows)
@@ -26,16 +58,6 @@ inline ramify::Examples examples_of(std::int64_t n_rows, const OptionalRows& row
                                  weights ? weights->data() : nullptr);
 }
 
-inline ramify::GrowParams checked(ramify::GrowParams params) {
-  if (params.n_trees < 0 || params.first_tree < 0 || params.n_threads < 1 || params.max_features < 1)
-    throw nb::value_error("n_trees and first_tree must be at least 0, n_threads and max_features at least 1.");
-  return params;
-}
-
 /// All trees as flat arrays, and back through the validator.
 nb::dict forest_arrays(const ramify::Forest& forest);
 ramify::Forest forest_from_arrays(const std::string& outcome, std::int64_t n_outputs, const nb::dict& arrays);
-
-/// Label sets of compressed rows, checked.
-ramify::LabelRows label_rows(const InArray<std::int64_t>& indptr, const InArray<std::int32_t>& indices,
-                             const InArray<double>& weights);
