@@ -18,7 +18,8 @@ def test_text_columns_of_a_frame_are_nominal_and_unseen_values_are_missing(as_fr
     features = learn_features(learner, as_frame({"size": [1.0, 2.0, 3.0], "colour": ["red", None, "blue"]}))
     np.testing.assert_array_equal(features.values, [[1, 1], [2, np.nan], [3, 0]])
     assert features.n_categories.tolist() == [0, 2]
-    later = apply_features(learner, as_frame({"size": [4.0, 5.0], "colour": ["green", "red"]}))
+    with pytest.warns(UserWarning, match="'colour' .* 1 of 2 cells .*'green'; at fit it held 'blue', 'red'"):
+        later = apply_features(learner, as_frame({"size": [4.0, 5.0], "colour": ["green", "red"]}))
     np.testing.assert_array_equal(later.values, [[4, np.nan], [5, 1]])
     assert feature_names(learner) == ("size", "colour")
 
@@ -48,13 +49,100 @@ def test_nominal_zeros_are_the_same_value_sparse_or_dense(fit_sparse, apply_spar
     new = np.array([[0, 0, -1.0], [-3, 2, 5], [9, 1, 0], [4, 0, 2]])
     learner = Learner()
     learn_features(learner, sparse.csr_array(seen) if fit_sparse else seen, [0, 1, 2])
-    features = apply_features(learner, sparse.csr_array(new) if apply_sparse else new)
+    with pytest.warns(UserWarning, match="that Learner has not seen"):
+        features = apply_features(learner, sparse.csr_array(new) if apply_sparse else new)
     codes = features.values.toarray() if features.is_sparse else features.values
     for column in range(3):
         known = np.isin(new[:, column], seen[:, column])
         assert np.isnan(codes[~known, column]).all()
         values = learner.categories_[column][codes[known, column].astype(int)]
         np.testing.assert_array_equal(values, new[known, column])
+
+
+SAME_VALUES = {
+    "float": np.array([0.0, 1.0, 10.0, 2.0]),
+    "int": np.array([0, 1, 10, 2]),
+    "int8": np.array([0, 1, 10, 2], dtype=np.int8),
+    "text": np.array(["0", "1", "10", "2"], dtype=object),
+    "decimal text": np.array(["0.0", "1.0", "10.0", "2.0"], dtype=object),
+    "objects": np.array([0, 1.0, np.int64(10), np.float32(2)], dtype=object),
+    "category of text": pd.Categorical(["0", "1", "10", "2"]),
+    "category of numbers": pd.Categorical([0, 1, 10, 2]),
+    "nullable": pd.array([0, 1, 10, 2], dtype="Int64"),
+    "arrow": pd.array([0, 1, 10, 2], dtype="int64[pyarrow]"),
+    "arrow text": pd.array(["0", "1", "10", "2"], dtype="string[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("seen", SAME_VALUES)
+@pytest.mark.parametrize("met", [*SAME_VALUES, "sparse"])
+def test_the_same_nominal_values_have_the_same_codes_whatever_holds_them(seen, met):
+    learner = Learner()
+    learnt = learn_features(learner, pd.DataFrame({"a": SAME_VALUES[seen]}), ["a"])
+    np.testing.assert_array_equal(learnt.values[:, 0], [0, 1, 3, 2])
+    rows = np.arange(4)[::-1]
+    if met == "sparse":
+        learner.__dict__.pop("feature_names_in_")
+        later = apply_features(learner, sparse.csr_array(np.array([[2.0], [10], [1], [0]]))).values.toarray()
+    else:
+        later = apply_features(learner, pd.DataFrame({"a": SAME_VALUES[met]}).iloc[rows]).values
+    np.testing.assert_array_equal(later[:, 0], [2, 3, 1, 0])
+
+
+@pytest.mark.parametrize("written", [[True, False], ["true", "false"], ["True", "False"], [1, 0], ["1", "0"]])
+@pytest.mark.parametrize("met", [[True, False], ["true", "false"], ["True", "False"], [1, 0], ["1", "0"]])
+def test_truth_is_the_same_value_however_it_is_written(written, met):
+    learner = Learner()
+    learn_features(learner, pd.DataFrame({"a": written}), ["a"])
+    np.testing.assert_array_equal(apply_features(learner, pd.DataFrame({"a": met})).values[:, 0], [1, 0])
+
+
+@pytest.mark.parametrize("form", [np.int64, np.uint64, object, str, "Int64", "sparse"])
+def test_integers_beyond_doubles_stay_apart(form):
+    identifiers = [2**60, 2**60 + 1, 2**60 + 2]
+    learner = Learner()
+    if form == "sparse":
+        columns = sparse.csc_array(np.array(identifiers)[:, None])
+        assert learn_features(learner, columns, [0]).n_categories.tolist() == [3]
+        np.testing.assert_array_equal(apply_features(learner, columns).values.toarray()[:, 0], [0, 1, 2])
+        return
+    frame = pd.DataFrame({"a": pd.Series(identifiers, dtype=form)})
+    assert learn_features(learner, frame, ["a"]).n_categories.tolist() == [3]
+    later = apply_features(learner, pd.DataFrame({"a": identifiers[::-1]}))
+    np.testing.assert_array_equal(later.values[:, 0], [2, 1, 0])
+
+
+def test_texts_that_only_look_like_the_same_number_stay_apart():
+    learner = Learner()
+    features = learn_features(learner, pd.DataFrame({"code": ["007", "7", "7.0", "x"]}))
+    assert features.n_categories.tolist() == [4]
+    np.testing.assert_array_equal(np.sort(features.values[:, 0]), [0, 1, 2, 3])
+    with pytest.warns(UserWarning, match="1 of 3 cells .* '7'"):  # which of the two, a number does not say
+        later = apply_features(learner, pd.DataFrame({"code": np.array(["007", 7, "7.0"], dtype=object)}))
+    np.testing.assert_array_equal(np.isnan(later.values[:, 0]), [False, True, False])
+
+
+def test_one_value_written_in_two_ways_in_a_column_is_refused():
+    frame = pd.DataFrame({"a": np.array([1, "1", "b"], dtype=object)})
+    with pytest.raises(ValueError, match="'a' holds both the number 1 and the text '1'"):
+        learn_features(Learner(), frame)
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_a_column_without_any_value_that_fit_saw_is_refused(form):
+    learner = Learner()
+    learn_features(learner, np.array([[1.0], [2], [1]]), [0])
+    with pytest.raises(ValueError, match="'x0' .* holds no value that Learner has seen: '3', '4'; .* held '1', '2'"):
+        apply_features(learner, form(np.array([[3.0], [4], [3]])))
+    with pytest.warns(UserWarning, match="1 of 1 cells"):
+        apply_features(learner, form(np.array([[3.0]])))
+
+
+def test_missing_cells_are_not_unseen():
+    learner = Learner()
+    learn_features(learner, pd.DataFrame({"a": ["u", "v"]}))
+    later = apply_features(learner, pd.DataFrame({"a": [None, np.nan, None]}, dtype=object))
+    assert np.isnan(later.values).all()
 
 
 def test_sparse_stays_sparse_and_zeros_keep_code_zero():
@@ -101,3 +189,13 @@ def test_numbers_that_start_amid_a_word_are_moved():
     shifted.data = buffer[1:].view(np.float64)
     shifted.data[:] = 1.0
     assert learn_features(Learner(), shifted).values.data.flags.aligned
+
+
+@pytest.mark.parametrize("values", [[5, 7, 5], ["x", "y", "x"]])
+def test_arrow_dictionaries_are_categories(values):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": pa.array(values).dictionary_encode(), "b": pa.array([1, 2, 3])})
+    for frame in (table.to_pandas(), table.to_pandas(types_mapper=pd.ArrowDtype)):
+        features = learn_features(Learner(), frame)
+        assert features.n_categories.tolist() == [2, 0]
+        np.testing.assert_array_equal(features.values[:, 0], [0, 1, 0])

@@ -228,4 +228,5 @@ def test_neighbours_compare_nominal_values_by_being_equal(sparse_rows):
     np.testing.assert_allclose(named.predict_proba(frame), by_hand.predict_proba(encoded))
     unseen = pd.DataFrame({"number": [0.0], "kind": ["new"]})
     nearest = by_hand.predict_proba(np.array([[0.0, 0, 0, 0, 0]]))
-    np.testing.assert_allclose(named.predict_proba(unseen), nearest)
+    with pytest.warns(UserWarning, match="has not seen: 'new'"):
+        np.testing.assert_allclose(named.predict_proba(unseen), nearest)

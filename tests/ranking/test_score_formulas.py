@@ -119,7 +119,7 @@ def coded(forest, X):
     for j, values in enumerate(forest.categories_ if forest.categories_ is not None else ()):
         if values is not None:
             known = ~np.isnan(X[:, j])
-            X[known, j] = np.searchsorted(values, X[known, j])
+            X[known, j] = [values.tolist().index(value) for value in X[known, j].tolist()]
     return X
 
 

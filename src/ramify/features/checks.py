@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +11,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from ramify.features.categories import shown_value
 from ramify.features.frames import columns_of_table
+
+_UNSEEN_SHARE = 0.2
+"""Up to this share of a column's cells may hold values that fit did not see before a warning says so."""
 
 
 def refuse_other_shapes(estimator: Any, X: Any) -> None:
@@ -98,6 +103,31 @@ def refuse_many_categories(estimator: Any, max_categories: int | None) -> None:
                 f"Nominal feature {shown_name(estimator, column)} (column {column}) has {len(values)} categories, "
                 f"at most {max_categories} are possible; merge rare ones or pass it as numeric."
             )
+
+
+def refuse_unseen(estimator: Any, column: int, unseen: list[str], n_known: int) -> None:
+    """Warn where many cells of a nominal column hold values that fit did not see; refuse where all do.
+
+    One row says little of its column, so a single cell only warns.
+    """
+    if len(unseen) <= _UNSEEN_SHARE * n_known:
+        return
+    values = ", ".join(repr(value) for value in dict.fromkeys(unseen[:1000]))
+    learnt = ", ".join(repr(shown_value(value)) for value in estimator.categories_[column][:4].tolist())
+    of = f"Nominal feature {shown_name(estimator, column)} (column {column})"
+    saw = f"at fit it held {learnt}{', ...' if len(estimator.categories_[column]) > 4 else ''}"
+    shown = values if len(values) <= 100 else f"{values[:100]}..."
+    if len(unseen) == n_known > 1:
+        raise ValueError(
+            f"{of} holds no value that {type(estimator).__name__} has seen: {shown}; {saw}. "
+            "Give the values as they were at fit, or fit again."
+        )
+    warnings.warn(
+        f"{of} holds values in {len(unseen)} of {n_known} cells that {type(estimator).__name__} has not seen: "
+        f"{shown}; {saw}. They count as missing.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def refuse_infinity(estimator: Any, values: Any) -> None:

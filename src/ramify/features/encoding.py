@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ramify.features.categories import as_numbers, codes_of, values_of, with_coded_zeros, zero_first
+from ramify.features.categories import as_numbers, codes_of, is_missing, unseen_values, values_of, with_coded_zeros
 from ramify.features.checks import (
     naming_text,
     refuse_dates,
@@ -19,6 +19,7 @@ from ramify.features.checks import (
     refuse_many_categories,
     refuse_missing,
     refuse_other_shapes,
+    refuse_unseen,
     shown_name,
 )
 from ramify.features.frames import canonical, columns_of_table, nominal_columns
@@ -74,8 +75,6 @@ def learn_features(
     estimator.categories_ = [
         values_of(columns[j], shown_name(estimator, j)) if mask[j] else None for j in range(estimator.n_features_in_)
     ]
-    if sparse.issparse(X):  # absent cells stay absent: zero, where it occurs, has code 0
-        estimator.categories_ = [None if values is None else zero_first(values) for values in estimator.categories_]
     refuse_many_categories(estimator, max_categories)
     return _encoded(estimator, X, columns)
 
@@ -94,7 +93,11 @@ def columns_of(function: str) -> BaseEstimator:
 
 
 def apply_features(estimator: Any, X: Any) -> Features:
-    """Check X after fit (same columns as at fit) and encode; a nominal value not seen at fit counts as missing."""
+    """Check X after fit (same columns as at fit) and encode.
+
+    Nominal values are matched by value, whatever type holds them. One not seen at fit counts as missing; where that
+    happens to many cells of a column a warning names them, and a column of which fit saw no value is refused.
+    """
     refuse_other_shapes(estimator, X)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     if all(values is None for values in estimator.categories_):
@@ -163,23 +166,40 @@ def _encoded(estimator: Any, X: Any, columns: list[Any]) -> Features:
     """Nominal columns replaced by codes, the others checked as numbers."""
     n_categories = np.array([0 if values is None else len(values) for values in estimator.categories_], dtype=np.int32)
     if sparse.issparse(X):
-        values = canonical(sparse.csc_array(X, dtype=np.float64, copy=True))
-        for j in np.flatnonzero(n_categories).tolist():
-            stored = slice(values.indptr[j], values.indptr[j + 1])
-            values.data[stored] = codes_of(values.data[stored], estimator.categories_[j])
-        values = canonical(with_coded_zeros(values, estimator.categories_))
-        refuse_infinity(estimator, values)
-        return Features(values, n_categories)
+        return Features(_encoded_sparse(estimator, X), n_categories)
     n_samples = len(columns[0]) if columns else 0
     numeric = np.empty((n_samples, len(columns)), dtype=np.float64, order="F")
-    for j, column in enumerate(columns):
-        if n_categories[j]:
-            numeric[:, j] = codes_of(column, estimator.categories_[j])
-        else:
+    for j, (column, values) in enumerate(zip(columns, estimator.categories_, strict=True)):
+        if values is None:
             numeric[:, j] = as_numbers(column, shown_name(estimator, j))
+            continue
+        numeric[:, j] = codes_of(column, values)
+        n_known = n_samples - sum(map(is_missing, column[np.isnan(numeric[:, j])].tolist()))
+        refuse_unseen(estimator, j, unseen_values(column, numeric[:, j]), n_known)
     checked = check_array(numeric, dtype=np.float64, ensure_all_finite=False, estimator=estimator, input_name="X")
     refuse_infinity(estimator, checked)
     return Features(checked, n_categories)
+
+
+def _encoded_sparse(estimator: Any, X: Any) -> sparse.csc_array:
+    """The same for a sparse matrix, whose absent cells are zeros."""
+    given = canonical(sparse.csc_array(X))
+    codes = given.astype(np.float64)
+    for j, values in enumerate(estimator.categories_):
+        if values is None:
+            continue
+        cells = slice(given.indptr[j], given.indptr[j + 1])
+        stored = given.data[cells]
+        codes.data[cells] = codes_of(stored, values)
+        unseen = unseen_values(stored, codes.data[cells])
+        n_absent = given.shape[0] - len(stored)
+        if n_absent and np.isnan(codes_of(np.zeros(1), values)[0]):
+            unseen += ["0"] * n_absent
+        n_known = given.shape[0] - sum(map(is_missing, stored.tolist()))
+        refuse_unseen(estimator, j, unseen, n_known)
+    encoded = canonical(with_coded_zeros(codes, estimator.categories_))
+    refuse_infinity(estimator, encoded)
+    return encoded
 
 
 def _nominal_mask(estimator: Any, X: Any, categorical_features: Any) -> np.ndarray:

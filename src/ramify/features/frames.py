@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,43 @@ def column_names(X: Any) -> tuple[str, ...]:
     names = getattr(X, "columns", None)
     n_columns = X.shape[1] if hasattr(X, "shape") else np.asarray(X).shape[1]
     return tuple(f"x{j}" for j in range(n_columns)) if names is None else tuple(map(str, names))
+
+
+def frame_names(y: Any) -> tuple[str, ...] | None:
+    """Names of the columns of a frame; None of an array, and of a frame whose columns are only numbered."""
+    names = getattr(y, "column_names", getattr(y, "columns", None))
+    if names is None:
+        return None
+    names = list(names)
+    return None if names == list(range(len(names))) else tuple(map(str, names))
+
+
+def as_array(y: Any) -> np.ndarray:
+    """The cells of an array or frame as one array; numbers and truth values are numbers whatever column held them.
+
+    Columns of nullable, arrow and category dtypes and of different types become one array of numbers where all of them
+    hold numbers, with NaN for missing cells.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.features.frames import as_array
+    >>> as_array(pd.DataFrame({"a": pd.array([1, 0], dtype="Int64"), "b": pd.array([True, False], dtype="boolean")}))
+    array([[1, 1],
+           [0, 0]])
+    """
+    array = np.asarray(y)
+    if array.dtype != object:
+        return array
+    if hasattr(y, "get_columns"):
+        columns = [series.to_numpy() for series in y.get_columns()]
+    elif hasattr(y, "iloc"):
+        columns = [_plain_column(y.iloc[:, j]) for j in range(y.shape[1])] if y.ndim == 2 else [_plain_column(y)]
+    else:
+        return array
+    if not columns or not all(column.dtype.kind in "biuf" for column in columns):
+        return array
+    return columns[0] if array.ndim == 1 else np.column_stack(columns)
 
 
 def n_rows(X: Any) -> int:
@@ -73,9 +111,9 @@ def nominal_columns(X: Any, n_features: int) -> np.ndarray:
     mask = np.zeros(n_features, dtype=bool)
     if not hasattr(X, "dtypes"):
         return mask
-    nominal = ("category", "categorical", "enum", "object", "str", "string", "large_string", "utf8")
+    nominal = ("category", "categorical", "enum", "object", "str", "string", "large_string", "utf8", "dictionary")
     for j, dtype in enumerate(list(X.dtypes)):
-        mask[j] = str(dtype).lower().split("(")[0].split("[")[0] in nominal
+        mask[j] = re.split(r"[(\[<]", str(dtype).lower())[0] in nominal
     return mask
 
 
@@ -103,6 +141,13 @@ def _pandas_column(series: Any) -> np.ndarray:
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":
         return np.asarray(series)
     return np.asarray(series.to_numpy(dtype=object, na_value=None))
+
+
+def _plain_column(series: Any) -> np.ndarray:
+    """Numbers and truth values as an array of numbers, NaN where one is missing; anything else as objects."""
+    if series.isna().any() and getattr(series.dtype, "kind", "O") in "biuf":
+        return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(series)
 
 
 def _polars_column(series: Any) -> np.ndarray:

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify.metrics.inputs import label_counts, label_pair, ratio, row_counts, score_matrix, zero_one_matrix
+from ramify.metrics.inputs import (
+    in_hierarchy_order,
+    label_counts,
+    label_pair,
+    ratio,
+    row_counts,
+    score_matrix,
+    zero_one_matrix,
+)
 from ramify.metrics.label_sets import f_score, precision, recall
 from ramify.metrics.score import Score
 
@@ -260,7 +268,7 @@ def label_information(y: Any, *, hierarchy: Hierarchy | None = None) -> NDArray[
     >>> label_information([[1, 0], [1, 1]]).tolist()
     [0.0, 1.0]
     """
-    matrix = zero_one_matrix(y, "y")
+    matrix = zero_one_matrix(y if hierarchy is None else in_hierarchy_order(y, hierarchy, "y"), "y")
     n_rows, n_labels = matrix.shape
     if hierarchy is None:
         n_with_parents = np.full(n_labels, n_rows, dtype=np.int64)
@@ -285,7 +293,7 @@ def _raised(y_score: Any, hierarchy: Hierarchy | None) -> Any:
     """Scores in which no label has less than its descendants."""
     if hierarchy is None:
         return y_score
-    scores = score_matrix(y_score)
+    scores = score_matrix(in_hierarchy_order(y_score, hierarchy, "y_score"))
     if scores.shape[1] != len(hierarchy):
         return scores  # refused by what compares it with y_true
     parents = sparse.csr_array(hierarchy.parent_matrix)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify.features.frames import as_array, frame_names, take_columns
 from ramify.metrics.score import Score
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def label_pair(
     -------
     LabelPair
     """
+    y_true, y_other = matched_by_name(y_true, y_other, "y_score" if scores else "y_pred", hierarchy)
     truth = zero_one_matrix(y_true, "y_true")
     other = score_matrix(y_other) if scores else zero_one_matrix(y_other, "y_pred")
     if truth.shape != other.shape:
@@ -83,6 +85,44 @@ def label_pair(
         n_left_out = truth.shape[1] - kept.size
         truth, other = truth[:, kept], other[:, kept]
     return LabelPair(truth, other, n_left_out)
+
+
+def matched_by_name(y_true: Any, y_other: Any, name: str, hierarchy: Hierarchy | None = None) -> tuple[Any, Any]:
+    """Both tables with their columns in the same order, as `fit` matches them.
+
+    A frame follows the names of the hierarchy where there is one, else two frames follow the names of ``y_true``;
+    what has no names is taken as it stands.
+    """
+    if hierarchy is not None:
+        return in_hierarchy_order(y_true, hierarchy, "y_true"), in_hierarchy_order(y_other, hierarchy, name)
+    true_names, other_names = frame_names(y_true), frame_names(y_other)
+    if true_names is None or other_names is None or true_names == other_names:
+        return y_true, y_other
+    differing = sorted(set(true_names) ^ set(other_names))
+    if differing or len(set(true_names)) < len(true_names) or len(true_names) != len(other_names):
+        raise ValueError(
+            f"The columns of y_true and {name} must have the same names, each once; they differ in "
+            f"{differing[0] if differing else 'how often a name occurs'!r}. Choose the columns that both have, or give "
+            "arrays whose columns are in the same order."
+        )
+    position = {label: column for column, label in enumerate(other_names)}
+    return y_true, take_columns(y_other, np.array([position[label] for label in true_names], dtype=np.intp))
+
+
+def in_hierarchy_order(y: Any, hierarchy: Hierarchy, name: str) -> Any:
+    """The columns of a frame in the order of the hierarchy; of labels without a column no row has any."""
+    names = frame_names(y)
+    if names is None or names == tuple(hierarchy.names):
+        return y
+    unknown = [label for label in names if label not in hierarchy]
+    lacking = len(hierarchy) - len(set(names))
+    if unknown or len(set(names)) < len(names) or (lacking and name == "y_score"):
+        fault = f"the label {unknown[0]!r} is not in it" if unknown else f"{lacking} of its labels have no column"
+        raise ValueError(f"The columns of {name} must be labels of the hierarchy, each once; {fault}.")
+    cells = as_array(y)
+    ordered = np.zeros((cells.shape[0], len(hierarchy)), dtype=cells.dtype)
+    ordered[:, [hierarchy.index(label) for label in names]] = cells
+    return ordered
 
 
 def zero_one_matrix(y: Any, name: str) -> sparse.csc_array:
@@ -170,7 +210,7 @@ def ratio(numerator: Any, denominator: Any) -> NDArray[np.float64]:
 
 
 def _as_columns(y: Any, name: str) -> NDArray[Any]:
-    dense = np.asarray(y)
+    dense = as_array(y)
     if dense.ndim == 1:
         dense = dense[:, np.newaxis]
     if dense.ndim != 2:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ramify.metrics.inputs import matched_by_name
 from ramify.targets.rankings import check_rankings, label_pairs
 
 __all__ = ["kendall_tau", "spearman_footrule", "spearman_rho", "top_k_overlap"]
@@ -139,6 +140,7 @@ def _measure(
 ) -> float | NDArray[np.float64]:
     if average not in {"samples", None}:
         raise ValueError(f"The 'average' parameter of {name} must be 'samples' or None. Got {average!r} instead.")
+    y_true, y_pred = matched_by_name(y_true, y_pred, "y_pred")
     true = check_rankings(y_true, name="y_true")
     pred = check_rankings(y_pred, n_labels=true.shape[1], name="y_pred")
     if len(true) != len(pred):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify.features.frames import as_array
 from ramify.metrics.confusion import geometric_mean, true_positive_rate
 from ramify.metrics.curves import auprc, auroc, average_precision
 from ramify.metrics.hierarchical import (
@@ -18,7 +19,7 @@ from ramify.metrics.hierarchical import (
     hierarchical_recall,
     smin,
 )
-from ramify.metrics.inputs import label_counts, zero_one_matrix
+from ramify.metrics.inputs import label_counts, matched_by_name, zero_one_matrix
 from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
 from ramify.metrics.numbers import r2, rmse, rrmse
@@ -84,7 +85,12 @@ def measure_table(
         constant = np.broadcast_to(frequencies, scores.shape)
         baseline = _class_measures(y_true, constant, np.asarray(classes)[constant.argmax(axis=1)], classes)
     elif target in ("labels", "hierarchy"):
-        truth = zero_one_matrix(y_true if hierarchy is None else hierarchy.close(y_true), "y_true")
+        if y_pred is not None:
+            y_pred = matched_by_name(y_true, y_pred, "y_pred", hierarchy)[1]
+        y_true, y_score = matched_by_name(y_true, y_score, "y_score", hierarchy)
+        y_score = as_array(y_score) if hasattr(y_score, "columns") else y_score
+        truth = zero_one_matrix(y_true, "y_true")
+        truth = truth if hierarchy is None else zero_one_matrix(hierarchy.close(sparse.csr_array(truth)), "y_true")
         predicted = more_than_half(y_score) if y_pred is None else y_pred
         model = _label_measures(truth, y_score, predicted, hierarchy)
         constant = np.asfortranarray(np.broadcast_to(frequencies, truth.shape))

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.metrics.inputs import averaged, check_average
+from ramify.features.frames import as_array
+from ramify.metrics.inputs import averaged, check_average, matched_by_name
 
 NumberAverage = Literal["macro"] | None
 
@@ -106,9 +107,10 @@ def _over_targets(values: NDArray[np.float64], average: NumberAverage) -> Any:
 
 
 def _number_pair(y_true: Any, y_pred: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    y_true, y_pred = matched_by_name(y_true, y_pred, "y_pred")
     pair = []
     for name, y in (("y_true", y_true), ("y_pred", y_pred)):
-        values = np.asarray(y, dtype=np.float64)
+        values = np.asarray(as_array(y), dtype=np.float64)
         values = values[:, np.newaxis] if values.ndim == 1 else values
         if values.ndim != 2 or values.shape[0] == 0:
             raise ValueError(f"{name} must have at least one row and 1 or 2 dimensions. Got {values.shape} instead.")
