@@ -17,6 +17,7 @@ MODULES = (
     "compare",
     "study",
     "plots",
+    "analysis",
     "report",
     "models",
 )

@@ -1,8 +1,8 @@
 """Which features matter, and what can be predicted, when the target branches.
 
 The steps of the flow are modules: `ramify.datasets`, `ramify.ensemble`, `ramify.ranking`, `ramify.selection`,
-`ramify.chains`, `ramify.metrics`, `ramify.compare`, `ramify.study`, `ramify.plots`, `ramify.report`. The common names
-are here as well. Nothing heavy is imported before it is used.
+`ramify.chains`, `ramify.metrics`, `ramify.compare`, `ramify.study`, `ramify.plots`, `ramify.analysis`,
+`ramify.report`. The common names are here as well. Nothing heavy is imported before it is used.
 """
 
 from importlib import import_module
@@ -15,6 +15,7 @@ except PackageNotFoundError:
     __version__ = "0.1.0"
 
 _MODULES = (
+    "analysis",
     "chains",
     "compare",
     "datasets",

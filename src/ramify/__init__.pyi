@@ -1,3 +1,4 @@
+from ramify import analysis as analysis
 from ramify import chains as chains
 from ramify import compare as compare
 from ramify import datasets as datasets

@@ -47,4 +47,4 @@ def test_fit_and_predict(files, tmp_path, capsys, method):
 
 def test_a_hierarchy_is_refused_with_the_way_out(files, tmp_path, capsys):
     assert run("fit", files / "tree.arff", "--method", "lcc", "--model", tmp_path / "model.ramify") != 0
-    assert "--method lcc learns label sets and classes" in capsys.readouterr().err
+    assert "The method lcc learns label sets and classes" in capsys.readouterr().err

@@ -38,7 +38,7 @@ def test_every_step_says_what_it_means_and_its_command(printed):
 
 def test_writes_the_report_and_the_scores(printed, folder):
     written = {path.name for path in folder.iterdir()}
-    assert written == {"data.arff", "report.html", *(f"ranking-{n}.csv" for n in (*module.SCORES, "relief"))}
+    assert written == {"data.arff", "report.html", *(f"ranking-{n}.csv" for n in module.METHODS)}
     page = (folder / "report.html").read_text(encoding="utf-8")
     for section in ("drivers", "ranking", "map", "heatmap", "measures", "quality", "agreement", "predictions", "made"):
         assert f'<section id="{section}">' in page

@@ -127,7 +127,7 @@ def test_what_is_not_a_model_is_one_line_of_error(files, capsys):
 
 
 def test_label_matrix_of_another_file_is_matched_by_name():
-    from ramify.cli.model_data import matched_target
+    from ramify.analysis.model_data import matched_target
     from ramify.datasets import Dataset
 
     X = np.arange(4.0)[:, None]

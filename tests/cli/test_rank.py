@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from ramify.analysis import Results
 from ramify.cli.rank import rank
-from ramify.cli.rank_methods import Ranked
 from ramify.cli.rank_output import branches_that_fit
 from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel, write_arff
 from ramify.ranking import FeatureRanking
@@ -159,7 +159,7 @@ def test_relief_visits_a_share_or_a_number_of_rows(hierarchical):
         result = CliRunner().invoke(rank, [hierarchical[1], "--iterations", given])
         assert result.exit_code == 2
         assert "neither a share above 0.0 and up to 1.0 nor a number of rows" in result.output
-    with pytest.raises(ValueError, match="--iterations 201 is more than the 200 rows"):
+    with pytest.raises(ValueError, match="201 iterations are more than the 200 rows"):
         run(hierarchical[1], "--method", "relief", "--iterations", 201)
 
 
@@ -187,7 +187,7 @@ def test_branches_are_opened_by_importance_and_fit():
         label_names=data.label_names,
         hierarchy=data.hierarchy,
     )
-    found = Ranked(None, {"genie3": ranking}, ranking, None)
+    found = Results(None, {"genie3": ranking})
     assert branches_that_fit(found, 2) == [(0, "1"), (0, "2")]
     assert branches_that_fit(found, 4) == [(0, "1"), (1, "1.1"), (1, "1.2"), (0, "2")]
     assert branches_that_fit(found, 9) == [(0, "1"), (1, "1.1"), (2, "1.1.1"), (1, "1.2"), (0, "2")]

@@ -219,8 +219,8 @@ def test_more_folds_or_neighbours_than_rows_are_refused_before_the_work(tmp_path
     data = tmp_path / "data.csv"
     data.write_text("x,y\n1,a\n2,b\n3,a\n4,b\n", encoding="utf-8")
     for arguments, words in (
-        (["--method", "relief"], "--neighbors 15 is more than the other 3 rows; name fewer."),
-        (["--quality", "--folds", 5], "--folds 5 is more than the 4 rows; name fewer."),
+        (["--method", "relief"], "15 neighbours are more than the other 3 rows; name fewer."),
+        (["--quality", "--folds", 5], "5 folds are more than the 4 rows; name fewer."),
     ):
         assert run(capfd, "rank", data, *arguments) == (1, "", f"Error: {words}\n")
     edges = tmp_path / "order.csv"

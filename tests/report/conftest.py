@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
+from ramify.analysis import Curve, ExplainedRow, Outcome, Reason
 from ramify.datasets import Dataset
 from ramify.ranking import FeatureRanking
 from ramify.report import Results
-from ramify.report.results import Curve, ExplainedRow, Outcome, Reason
 
 BRANCHES = ("metabolism", "energy", "cell cycle", "transcription", "protein fate", "transport", "cell rescue")
 PARTS = ("amino acid", "nitrogen", "phosphate", "lipid", "vitamin", "respiration", "mitosis", "splicing", "folding")

@@ -18,10 +18,10 @@ from tests.report.conftest import example_results
 from tests.report.hostile import PAYLOADS
 
 from ramify import Hierarchy
+from ramify.analysis import Curve, ExplainedRow, Outcome, Reason
 from ramify.datasets import Dataset
 from ramify.ranking import FeatureRanking
 from ramify.report import write_report
-from ramify.report.results import Curve, ExplainedRow, Outcome, Reason
 from ramify.study import Study
 from ramify.study.store import StudyError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ramify.datasets import Dataset
-    from ramify.ensemble import ForestClassifier
-    from ramify.ranking import FeatureRanking, ForestRanker
+    from ramify.ranking import FeatureRanking
     from ramify.report import Results
-    from ramify.report.results import Curve
 
 BRANCHES = {
     "metabolism": ("lipids", "amino-acids", "nucleotides"),
@@ -28,7 +26,7 @@ BRANCHES = {
     "division": ("growth", "copying", "repair"),
 }
 STAGES = ("early", "middle", "late")
-SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
+METHODS = ("genie3", "symbolic", "permutation", "genie3_oob", "relief")
 N_ROWS, N_TRAIN, N_FEATURES, N_TREES = 1600, 1100, 120, 100
 CURVE_SIZES = (1, 3, 9, 27, 60, 120)
 N_STEPS = 6
@@ -51,38 +49,37 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
       ramify demo
       ramify demo -o somewhere --seed 7
     """  # noqa: D301
-    import numpy as np
-
     from ramify.report import write_report
 
     started = time.monotonic()
     guide = Guide(console(quiet=quiet or as_json), Path(folder), verbose=int(verbose and not quiet))
     guide.folder.mkdir(parents=True, exist_ok=True)
     data = _generate(guide, seed)
-    train, test = data.rows(np.arange(N_TRAIN)), data.rows(np.arange(N_TRAIN, N_ROWS))
-    forest, about = _grow(guide, train, test, seed, jobs)
-    rankings = _rank(guide, train, forest, seed, jobs)
-    checks = _check(guide, train, test, rankings, seed, jobs)
-    _show_branches(guide, train, rankings["genie3"])
+    about = _grow(guide, data, seed, jobs)
+    found = _rank(guide, data, seed, jobs)
+    _check(guide, found)
+    _show_branches(guide, data, found.rankings["genie3"])
     guide.step("Report", "all of it on one page; open it in a browser, no network needed", "rank", "--report", "r.html")
     results = replace(
-        about,
+        found,
         dataset=data,
-        rankings=rankings,
-        **checks,
+        measures=about.measures,
+        measured_on=about.measured_on,
+        label_quality=about.label_quality,
+        label_baseline=about.label_baseline,
+        explained=about.explained,
+        explained_on=about.explained_on,
         title="Ramify demo: a hierarchy with planted drivers",
         command=f"ramify demo --seed {seed}",
-        seed=seed,
         seconds=time.monotonic() - started,
-        facts={"Forest": f"random forest of {N_TREES} trees", "Relief": "10 neighbours, all rows"},
     )
     path = write_report(results, guide.folder / "report.html")
     seconds = time.monotonic() - started
     guide.say(f"{path} ({path.stat().st_size / 1e6:.1f} MB), written {seconds:.0f} s after the start")
     if as_json:
-        found = {name: _planted_found(train, ranking) for name, ranking in rankings.items()}
+        counts = {name: _planted_found(data, ranking) for name, ranking in found.rankings.items()}
         n_planted = int(_planted(data).sum())
-        click.echo(json_text({"report": str(path), "seconds": seconds, "planted": n_planted, "found": found}))
+        click.echo(json_text({"report": str(path), "seconds": seconds, "planted": n_planted, "found": counts}))
 
 
 @dataclass
@@ -112,6 +109,8 @@ class Guide:
 
 def _generate(guide: Guide, seed: int) -> Dataset:
     """Data with names that a reader can remember, written to a file and read back from it."""
+    import numpy as np
+
     from ramify.datasets import make_hierarchical, read, write_arff
     from ramify.hierarchy import Hierarchy
 
@@ -126,7 +125,8 @@ def _generate(guide: Guide, seed: int) -> Dataset:
     write_arff(named, guide.folder / "data.arff")
     data = read(guide.folder / "data.arff")
     order = [hierarchy.index(name) for name in data.label_names]
-    data = replace(data, truth=made.truth[:, order])
+    parts = {"train": np.arange(N_TRAIN), "test": np.arange(N_TRAIN, N_ROWS)}
+    data = replace(data, truth=made.truth[:, order], parts=parts)
     n_planted = int(_planted(data).sum())
     guide.say(f"{data.n_samples:,} examples, {data.n_labels} labels; {n_planted} of {data.n_features} features matter")
     return data
@@ -148,50 +148,45 @@ def _planted(data: Dataset) -> np.ndarray:
     return mask
 
 
-def _grow(guide: Guide, train: Dataset, test: Dataset, seed: int, jobs: int) -> tuple[ForestClassifier, Results]:
-    """A forest of the training rows, and what the report shows of it."""
+def _grow(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
+    """What a forest of the training rows predicts for the others."""
+    from ramify.analysis import fit_model
+
+    text = f"{N_TREES} trees learn all labels at once from {N_TRAIN} examples"
+    guide.step("Grow", text, "fit", "-o", "m.ramify")
+    found = fit_model(
+        data, n_estimators=N_TREES, explain=True, random_state=seed, n_jobs=jobs, verbose=guide.verbose
+    ).results
+    if found.measures is not None:
+        model, prior = found.measures.iloc[0][["model", "prior"]]
+        n_test = N_ROWS - N_TRAIN
+        guide.say(f"AUPRC on the other {n_test}: {model:.3f}; the labels' frequencies alone give {prior:.3f}")
+    return found
+
+
+def _rank(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
+    """Rankings by five methods, tested and measured."""
+    from ramify.analysis import analyse
     from ramify.ensemble import ForestClassifier
-    from ramify.metrics import measure_table
-    from ramify.report import Results
-    from ramify.report.forests import explained_rows, label_quality
-
-    guide.step(
-        "Grow", f"{N_TREES} trees learn all labels at once from {train.n_samples} examples", "fit", "-o", "m.ramify"
-    )
-    forest = ForestClassifier(N_TREES, hierarchy=train.hierarchy, random_state=seed, n_jobs=jobs, verbose=guide.verbose)
-    forest.fit(train.to_frame(), train.y)
-    predicted = forest.predict_proba(test.to_frame())
-    measures = measure_table(test.y, predicted, target="hierarchy", prior=forest.prior_, hierarchy=train.hierarchy)
-    model, prior = measures.iloc[0][["model", "prior"]]
-    guide.say(f"AUPRC on the other {test.n_samples}: {model:.3f}; the labels' frequencies alone give {prior:.3f}")
-    quality, baseline = label_quality(test.y, predicted)
-    about = Results(
-        measures=measures,
-        measured_on=f"Measured on {test.n_samples} rows that the forest has not seen",
-        label_quality=quality,
-        label_baseline=baseline,
-        explained=explained_rows(forest, test, test.to_frame()),
-        explained_on="The forest has not seen these rows.",
-    )
-    return forest, about
-
-
-def _rank(guide: Guide, train: Dataset, forest: ForestClassifier, seed: int, jobs: int) -> dict[str, FeatureRanking]:
-    from ramify.ranking import ReliefRanker, forest_ranking
 
     guide.step("Rank", "which features matter: four scores of the forest, one of neighbours", "rank", "-o", "r.csv")
-    X = train.to_frame()
-    rankings: dict[str, FeatureRanking] = forest_ranking(forest, list(SCORES), X, train.y)
-    relief = ReliefRanker(hierarchy=train.hierarchy, random_state=seed, n_jobs=jobs, verbose=guide.verbose).fit(
-        X, train.y
+    small = ForestClassifier(20, hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
+    found = analyse(
+        data,
+        methods=METHODS,
+        n_estimators=N_TREES,
+        n_neighbors=10,
+        quality={"estimator": small, "sizes": CURVE_SIZES, "n_random": 8, "cv": 2},
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=guide.verbose,
     )
-    rankings = {**rankings, "relief": relief.ranking_}
-    for name, ranking in rankings.items():
+    for name, ranking in found.rankings.items():
         ranking.save(guide.folder / f"ranking-{name}.csv")
-    n_planted = int(_planted(train).sum())
-    rows = [(name, one.names[one.order[0]], _planted_found(train, one)) for name, one in rankings.items()]
+    n_planted = int(_planted(data).sum())
+    rows = [(name, one.names[one.order[0]], _planted_found(data, one)) for name, one in found.rankings.items()]
     guide.terminal.print(table("", ["method", "best feature", f"planted among the best {n_planted}"], rows))
-    return rankings
+    return found
 
 
 def _planted_found(data: Dataset, ranking: FeatureRanking) -> int:
@@ -200,70 +195,23 @@ def _planted_found(data: Dataset, ranking: FeatureRanking) -> int:
     return int(planted[ranking.order[: int(planted.sum())]].sum())
 
 
-def _check(
-    guide: Guide, train: Dataset, test: Dataset, rankings: dict[str, FeatureRanking], seed: int, jobs: int
-) -> dict[str, Any]:
+def _check(guide: Guide, found: Results) -> None:
     """Whether the rankings help neighbours, beat random order and beat shadows of the features."""
-    from ramify.ranking import knn_quality, significance
-
     guide.step("Check", "do the rankings beat chance?", "rank", "--quality")
-    X, X_test = train.to_frame(), test.to_frame()
-    found = knn_quality(list(rankings.values()), X, train.y, X_test, test.y, hierarchy=train.hierarchy, n_jobs=jobs)
-    neighbours = {name: one.weighted for name, one in zip(rankings, found, strict=True)}
-    best = max(neighbours, key=lambda name: neighbours[name])
-    alike = found[0].unweighted
-    guide.say(f"neighbours weighted by {best}: AUPRC {neighbours[best]:.3f}; unweighted {alike:.3f}")
-    curves, random = _curves(train, seed, jobs)
-    size, own, chance = random.sizes[2], curves["genie3"].values[2], random.values[2]
-    guide.say(f"a forest of genie3's best {size} features: AUPRC {own:.3f}; of {size} random ones {chance:.3f}")
-    ranker = _forest_ranker("genie3", train, seed, jobs)
-    p_values = significance(ranker, X, train.y, method="shadow", n_repeats=10, random_state=seed).p_values
-    beating = p_values <= 0.05
-    n_planted = int((_planted(train) & beating).sum())
-    guide.say(f"{beating.sum()} features beat shuffled copies (p at most 0.05), {n_planted} of them planted")
-    return {
-        "knn_quality": neighbours,
-        "knn_baseline": alike,
-        "curves": curves,
-        "random_curve": random,
-        "p_values": p_values,
-    }
-
-
-def _forest_ranker(score: str, data: Dataset, seed: int, jobs: int) -> ForestRanker:
-    from ramify.ensemble import ForestClassifier
-    from ramify.ranking import ForestRanker
-
-    forest = ForestClassifier(N_TREES // 2, hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
-    return ForestRanker(forest, scores=score)
-
-
-def _curves(data: Dataset, seed: int, jobs: int) -> tuple[dict[str, Curve], Curve]:
-    """Curves of added features by every ranking, and by random ones."""
-    from ramify.ensemble import ForestClassifier
-    from ramify.ranking import ReliefRanker, addition_curve
-    from ramify.report.results import Curve
-
-    rankers: dict[str, Any] = {score: _forest_ranker(score, data, seed, jobs) for score in SCORES}
-    rankers["relief"] = ReliefRanker(hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
-    small = ForestClassifier(20, hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
-    curves: dict[str, Curve] = {}
-    for name, ranker in rankers.items():
-        found = addition_curve(
-            ranker,
-            data.X,
-            data.y,
-            estimator=small,
-            sizes=CURVE_SIZES,
-            n_random=0 if curves else 8,
-            cv=2,
-            hierarchy=data.hierarchy,
-            random_state=seed,
+    best = max(found.knn_quality, key=lambda name: found.knn_quality[name])
+    guide.say(
+        f"neighbours weighted by {best}: AUPRC {found.knn_quality[best]:.3f}; unweighted {found.knn_baseline:.3f}"
+    )
+    own, random = found.curves["genie3"], found.random_curve
+    if random is not None:
+        size, chance = random.sizes[2], random.values[2]
+        guide.say(
+            f"a forest of genie3's best {size} features: AUPRC {own.values[2]:.3f}; of {size} random {chance:.3f}"
         )
-        curves[name] = Curve(found.sizes, found.values)
-        if found.random_mean is not None:
-            random = Curve(found.sizes, found.random_mean, found.random_low, found.random_high)
-    return curves, random
+    if found.p_values is not None and found.dataset is not None:
+        beating = found.p_values <= 0.05
+        n_planted = int((_planted(found.dataset) & beating).sum())
+        guide.say(f"{beating.sum()} features beat shuffled copies (p at most 0.05), {n_planted} of them planted")
 
 
 def _show_branches(guide: Guide, data: Dataset, ranking: FeatureRanking) -> None:

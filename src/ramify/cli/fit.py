@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
-from ramify.cli.chain_methods import CHAIN_METHODS
+from ramify.analysis.methods import MODEL_METHODS
 from ramify.cli.options import (
-    ENSEMBLES,
     OutputFile,
     WholeNumber,
     data_options,
@@ -17,7 +17,7 @@ from ramify.cli.options import (
     report_option,
     running_options,
 )
-from ramify.cli.terminal import plain, wrote
+from ramify.cli.terminal import command_line, plain, show_measures, wrote
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.command()
 @data_options
 @click.option("-o", "--output", "--model", "model_file", required=True, type=OutputFile(), help="Model file to write.")
-@click.option("--method", default="random-forest", show_default=True, type=click.Choice([*ENSEMBLES, *CHAIN_METHODS]))
+@click.option("--method", default="random-forest", show_default=True, type=click.Choice(list(MODEL_METHODS)))
 @click.option("--trees", default=100, show_default=True, type=WholeNumber(1), help="Number of trees.")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
 @click.option("--min-samples-leaf", default=1, show_default=True, type=WholeNumber(1), help="Rows per leaf.")
@@ -59,147 +59,41 @@ def fit(
       ramify fit cellcycle.train.arff cellcycle.test.arff -o cellcycle.ramify --report cellcycle.html
       ramify fit songs.csv --target 'mood_*' --method bagging --trees 200 -o songs.ramify
     """  # noqa: D301
+    from ramify.analysis import fit_model
     from ramify.cli.inputs import described, read_data, refuse_empty, term_titles
-    from ramify.cli.model_data import model_features, model_target, remember_names, show_measures
     from ramify.models import save
+    from ramify.report import write_report
 
+    if report is not None and not MODEL_METHODS[method].of_forest:
+        raise click.UsageError("--report shows forests; for chains use 'ramify rank --method lcc --report'.")
     keep_inputs({"-o": model_file, "--report": report}, *data, hierarchy)
     dataset = refuse_empty(read_data(data, target, hierarchy))
-    learnt = dataset
-    if "test" in dataset.parts and len(dataset.parts) > 1:
-        learnt = dataset.part(*(name for name in dataset.parts if name != "test"))
-    if method in CHAIN_METHODS:
-        if report is not None:
-            raise click.UsageError("--report shows forests; for chains use 'ramify rank --method lcc --report'.")
-        _fit_chains(method, dataset, learnt, model_file, quiet=quiet, as_json=as_json,
-                    verbose=int(verbose and not quiet), random_state=seed, n_jobs=jobs,
-                    n_estimators=trees, max_depth=max_depth, min_samples_leaf=min_samples_leaf)  # fmt: skip
-        return
-    model = _new_model(
-        learnt,
+    fitted = fit_model(
+        dataset,
+        method=method,
         n_estimators=trees,
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
+        explain=report is not None,
         random_state=seed,
         n_jobs=jobs,
         verbose=int(verbose and not quiet),
-        **ENSEMBLES[method],
     )
-    measured_out_of_bag = learnt is dataset and ENSEMBLES[method]["bootstrap"] and "oob_score" in model.get_params()
-    if measured_out_of_bag:
-        model.set_params(oob_score=True)
-    model.fit(model_features(learnt), model_target(learnt), sample_weight=learnt.sample_weight)
-    if learnt.target == "labels":  # a sparse matrix has no names
-        model.label_names_ = learnt.label_names
-    table, title = _measured(model, dataset, learnt, measured_out_of_bag)
+    found = replace(fitted.results, titles=term_titles(hierarchy), command=command_line())
     if report is not None:
-        _write_report(report, model, dataset, learnt, table, title, term_titles(hierarchy), seed)
-    for name in ("oob_prediction_", "oob_score_"):
-        model.__dict__.pop(name, None)
-    remember_names(model, learnt)
-    save(model, model_file)
-    if quiet and not as_json:
-        return
-    if not as_json:
-        click.echo(plain(described(learnt, chosen=bool(target))))
-    show_measures(table, title, as_json=as_json)
-    if not as_json:
-        click.echo(f"Saved {model_file}: {trees} trees over {learnt.n_features} features and {learnt.n_samples} rows.")
-        wrote(report)
-
-
-def _fit_chains(
-    method: str,
-    dataset: Dataset,
-    learnt: Dataset,
-    model_file: str,
-    *,
-    quiet: bool,
-    as_json: bool,
-    verbose: int,
-    **parameters: Any,
-) -> None:
-    """Learn label sets by chains or their relatives; measured where there is a test part."""
-    from ramify.cli.chain_methods import chain_model, named_label_sets
-    from ramify.cli.model_data import model_features, model_target, remember_names, show_measures
-    from ramify.models import save
-
-    model = chain_model(method, learnt, **parameters)
-    if "verbose" in model.get_params(deep=False):
-        model.set_params(verbose=verbose)
-    target = model_target(learnt) if learnt.target == "classes" else named_label_sets(learnt)
-    model.fit(model_features(learnt), target)
-    table, title = _measured(model, dataset, learnt, False)
-    remember_names(model, learnt)
-    save(model, model_file)
+        write_report(found, report)
+    save(fitted.model, model_file)
     if as_json or not quiet:
-        show_measures(table, title, as_json=as_json)
-    if not quiet and not as_json:
-        click.echo(f"Saved {model_file}: {method} for {learnt.n_labels} labels over {learnt.n_samples} rows.")
+        if not as_json:
+            click.echo(plain(described(fitted.learnt, chosen=bool(target))))
+        show_measures(found.measures, found.measured_on, as_json=as_json)
+        if not as_json:
+            click.echo(f"Saved {model_file}: {_made(method, trees, fitted.learnt)}.")
+            wrote(report)
 
 
-def _new_model(data: Dataset, **parameters: Any) -> Any:
-    from ramify import ensemble
-
-    if data.target in ("classes", "labels", "hierarchy"):
-        return ensemble.ForestClassifier(**parameters, hierarchy=data.hierarchy)
-    if data.target == "numbers":
-        return ensemble.ForestRegressor(**parameters)
-    if data.target == "rankings":
-        return ensemble.LabelRankingForest(**parameters, gamma=1.0)  # full growth, as the other forests
-    raise ValueError(
-        "ramify fit learns classes, label sets, label hierarchies, numbers and rankings. "
-        f"The target is {data.target!r}; "
-        "name another with --target."
-    )
-
-
-def _measured(model: Any, dataset: Dataset, learnt: Dataset, out_of_bag: bool) -> tuple[Any, str]:
-    import numpy as np
-
-    from ramify.cli.model_data import model_features, model_measures, model_scores, model_target
-
-    if learnt is not dataset:
-        test = dataset.part("test")
-        scores = model_scores(model, model_features(test))
-        return model_measures(model, model_target(test), scores), f"Measured on {test.n_samples} test rows"
-    if not out_of_bag:
-        return None, ""
-    scores = model.oob_prediction_
-    seen = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
-    if seen.size == 0:
-        return None, ""
-    truth = model_target(learnt.rows(seen))
-    return model_measures(model, truth, scores[seen]), f"Measured out of bag on {seen.size} rows"
-
-
-def _write_report(
-    path: str,
-    model: Any,
-    dataset: Dataset,
-    learnt: Dataset,
-    table: Any,
-    title: str,
-    titles: dict[str, str],
-    seed: int,
-) -> None:
-    """What the model learnt from, how well it predicts, what drives which label and why a few rows are predicted."""
-    from ramify.cli.model_data import label_parts, model_features
-    from ramify.cli.terminal import command_line
-    from ramify.ranking import forest_ranking
-    from ramify.report import Results, write_report
-
-    unseen = dataset.part("test") if learnt is not dataset else None
-    features = model_features(learnt if unseen is None else unseen)
-    results = Results(
-        learnt,
-        {"genie3": forest_ranking(model, "genie3")},
-        measures=table,
-        measured_on=title,
-        titles=titles,
-        command=command_line(),
-        seed=seed,
-        facts={"Model": f"{type(model).__name__}, {model.n_estimators} trees"},
-        **label_parts(model, learnt, unseen, features),
-    )
-    write_report(results, path)
+def _made(method: str, trees: int, learnt: Dataset) -> str:
+    """What was learnt from what, in part of a sentence."""
+    if MODEL_METHODS[method].of_forest:
+        return f"{trees} trees over {learnt.n_features} features and {learnt.n_samples} rows"
+    return f"{method} for {learnt.n_labels} labels over {learnt.n_samples} rows"

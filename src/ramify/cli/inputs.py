@@ -36,6 +36,27 @@ def read_data(
     return read(list(files), **_target(files, target), hierarchy=hierarchy, feature_hierarchy=feature_hierarchy)
 
 
+def data_to_predict(model: Any, files: Sequence[str], target: Sequence[str], hierarchy: str | None) -> Dataset:
+    """Read rows that need not have a target: without one, all columns may be features that the model knows."""
+    from ramify.analysis.model_data import lacking_features
+    from ramify.datasets import read
+    from ramify.datasets.readers.raw_files import FileError
+
+    try:
+        data = read_data(files, target, hierarchy)
+        if target or not lacking_features(model, data):
+            return data
+    except FileError:
+        if target:
+            raise
+        untargeted = read(list(files), target=[])
+        if lacking_features(model, untargeted):
+            raise
+        return untargeted
+    untargeted = read(list(files), target=[])
+    return data if lacking_features(model, untargeted) else untargeted
+
+
 def described(data: Dataset, *, chosen: bool) -> str:
     """What was read, in a line: a target that nobody chose is told, so that a wrong guess is seen."""
     kinds = {

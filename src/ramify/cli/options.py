@@ -11,12 +11,6 @@ import click
 
 Command = Callable[..., Any]
 
-ENSEMBLES: dict[str, dict[str, Any]] = {
-    "random-forest": {"splitter": "best", "bootstrap": True, "max_features": "sqrt"},
-    "bagging": {"splitter": "best", "bootstrap": True, "max_features": None},
-    "extra-trees": {"splitter": "random", "bootstrap": False, "max_features": "sqrt"},
-}
-
 
 class WholeNumber(click.IntRange):
     """A whole number within bounds; click calls it an "integer range" where it is none."""

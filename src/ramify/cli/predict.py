@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
-from ramify.cli.terminal import json_text, wrote
+from ramify.cli.terminal import json_text, show_measures, wrote
 from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
@@ -49,15 +49,9 @@ def predict(
       ramify predict songs.ramify new.csv -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
     """  # noqa: D301
-    from ramify.cli.inputs import refuse_empty
-    from ramify.cli.model_data import (
-        data_to_predict,
-        matched_features,
-        matched_target,
-        model_measures,
-        model_scores,
-        show_measures,
-    )
+    from ramify.analysis.evaluation import model_measures, model_scores
+    from ramify.analysis.model_data import matched_features, matched_target
+    from ramify.cli.inputs import data_to_predict, refuse_empty
     from ramify.models import load
 
     keep_inputs({"-o": output}, model_file, *data, hierarchy)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS
 from ramify.cli.options import (
-    ENSEMBLES,
     OutputFile,
     WholeNumber,
     data_options,
@@ -21,11 +22,8 @@ from ramify.cli.options import (
 from ramify.cli.terminal import command_line, json_text, wrote
 
 if TYPE_CHECKING:
-    from ramify.cli.rank_methods import Ranked
+    from ramify.analysis import Results
     from ramify.datasets import Dataset
-
-SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
-METHODS = (*SCORES, "relief", "lcc")
 
 
 class ShareOrNumber(click.ParamType):
@@ -56,7 +54,7 @@ class ShareOrNumber(click.ParamType):
     multiple=True,
     default=("genie3",),
     show_default=True,
-    type=click.Choice(METHODS),
+    type=click.Choice(list(RANKING_METHODS)),
     help="How to rank; several times for several. The first one is shown in full.",
 )
 @click.option("--ensemble", default="random-forest", show_default=True, type=click.Choice(list(ENSEMBLES)),
@@ -122,40 +120,43 @@ def rank(
       ramify rank genes.csv --target go --hierarchy go.obo --label GO:0007049
       ramify rank data.arff data.xml --method genie3 --method relief --quality
     """  # noqa: D301
+    from ramify.analysis import analyse
     from ramify.cli.inputs import read_data, refuse_empty, term_titles
-    from ramify.cli.rank_methods import ranked
     from ramify.cli.rank_output import print_ranked, ranked_content, write_rankings
+    from ramify.report import write_report
 
     keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, *data, hierarchy, feature_hierarchy)
     started = perf_counter()
     dataset = refuse_empty(read_data(data, target, hierarchy, feature_hierarchy))
     _check_labels(labels, dataset)
-    forest = {**ENSEMBLES[ensemble], "n_estimators": trees, "random_state": seed, "n_jobs": jobs}
-    if report is not None:  # it says how well each label is predicted
-        forest["oob_score"] = forest["bootstrap"] and dataset.target in ("labels", "hierarchy")
-    found = ranked(
+    found = analyse(
         dataset,
-        tuple(dict.fromkeys(methods)),
-        forest=forest,
-        relief={"n_neighbors": neighbors, "n_iterations": iterations, "random_state": seed, "n_jobs": jobs},
+        methods=tuple(dict.fromkeys(methods)),
+        ensemble=ensemble,
+        n_estimators=trees,
+        n_neighbors=neighbors,
+        n_iterations=iterations,
         noise=None if noise == "none" else noise,
         n_repeats=repeats,
-        quality={"folds": folds, "n_random": random_rankings} if quality else None,
-        seed=seed,
+        quality={"cv": folds, "n_random": random_rankings} if quality else False,
+        explain=report is not None,
+        random_state=seed,
+        n_jobs=jobs,
         verbose=int(not quiet and (verbose or sys.stderr.isatty())),
     )
     titles = term_titles(hierarchy, feature_hierarchy)
+    found = replace(found, titles=titles, command=command_line(), seconds=perf_counter() - started)
     for label in labels:
-        found.per_label_ranking.for_label(label)
+        found.label_ranking.for_label(label)
     written = [] if output is None else write_rankings(found, output)
     if per_label is not None:
         _write_per_label(found, per_label)
     if report is not None:
-        _write_report(found, report, titles, seed, perf_counter() - started)
+        write_report(found, report)
     if as_json:
         click.echo(json_text(ranked_content(found, labels, top)))
     elif not quiet:
-        print_ranked(found, labels, titles, n_top=top, n_branches=branches, chosen=bool(target))
+        print_ranked(found, labels, n_top=top, n_branches=branches, chosen=bool(target))
         wrote(*written, per_label, report)
 
 
@@ -170,7 +171,7 @@ def _check_labels(labels: tuple[str, ...], data: Dataset) -> None:
             )
 
 
-def _write_per_label(found: Ranked, path: str) -> None:
+def _write_per_label(found: Results, path: str) -> None:
     """Non-zero scores per label as lines feature, label, score."""
     import csv
     from pathlib import Path
@@ -179,7 +180,7 @@ def _write_per_label(found: Ranked, path: str) -> None:
 
     from ramify.writing import neutralised, whole_text
 
-    ranking = found.per_label_ranking
+    ranking = found.label_ranking
     cells = ranking.per_label.tocoo()
     order = np.lexsort((-cells.data, cells.coords[1]))
     with whole_text(Path(path)) as file:
@@ -188,32 +189,3 @@ def _write_per_label(found: Ranked, path: str) -> None:
         for at in order.tolist():
             feature, label = ranking.names[cells.coords[0][at]], ranking.label_names[cells.coords[1][at]]
             writer.writerow([neutralised(feature), neutralised(label), repr(float(cells.data[at]))])
-
-
-def _write_report(found: Ranked, path: str, titles: dict[str, str], seed: int, seconds: float) -> None:
-    from ramify.cli.model_data import label_parts
-    from ramify.report import Results, write_report
-    from ramify.report.results import Curve
-
-    about = {} if found.forest is None else label_parts(found.forest, found.dataset, found.unseen)
-    if found.knn:
-        about["knn_quality"] = {name: float(value.weighted) for name, value in found.knn.items()}
-        about["knn_baseline"] = float(next(iter(found.knn.values())).unweighted)
-        about["quality_name"] = next(iter(found.knn.values())).measure
-    if found.curves:
-        about["curves"] = {name: Curve(curve.sizes, curve.values) for name, curve in found.curves.items()}
-        first = next(iter(found.curves.values()))
-        if first.random_mean is not None:
-            about["random_curve"] = Curve(first.sizes, first.random_mean, first.random_low, first.random_high)
-    results = Results(
-        found.dataset,
-        found.rankings,
-        p_values=None if found.significance is None else found.significance.p_values,
-        titles=titles,
-        command=command_line(),
-        seed=seed,
-        seconds=seconds,
-        facts=found.facts,
-        **about,
-    )
-    write_report(results, path)

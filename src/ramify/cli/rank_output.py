@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from ramify.analysis import Results
 from ramify.cli.inputs import described
-from ramify.cli.rank_methods import Ranked
 from ramify.cli.terminal import console, plain, table
 from ramify.ranking import FeatureRanking, group_frame, subtree_groups
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ramify.datasets import Dataset
+
 _BAR = 20
 _TOPS = 3
 
 
-def write_rankings(found: Ranked, path: str) -> list[str]:
+def write_rankings(found: Results, path: str) -> list[str]:
     """Write the first ranking to `path`, the others beside it with the method in the name; return all paths."""
     written = []
     for number, (method, ranking) in enumerate(found.rankings.items()):
@@ -32,65 +34,65 @@ def write_rankings(found: Ranked, path: str) -> list[str]:
     return written
 
 
-def print_ranked(
-    found: Ranked, labels: Sequence[str], titles: dict[str, str], *, n_top: int, n_branches: int, chosen: bool
-) -> None:
+def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branches: int, chosen: bool) -> None:
     """Print everything for people; `chosen` says whether they named the target."""
     screen = console()
-    data = found.dataset
+    data, titles = _dataset(found), found.titles
     click.echo(plain(described(data, chosen=chosen)))
     if labels:
         for label in labels:
-            ranking = found.per_label_ranking.for_label(label)
-            screen.print(_top_table(ranking, _branch_q(found, label), _titled(label, titles), n_top, titles))
+            ranking = found.label_ranking.for_label(label)
+            screen.print(_top_table(ranking, found.branch_q_values(label), _titled(label, titles), n_top, titles))
     else:
-        if found.per_label is not None:
+        if found.per_label():
             screen.print(_branch_table(found, n_branches, titles))
         for number, (method, ranking) in enumerate(found.rankings.items()):
-            q_values = found.significance.q_values if number == 0 and found.significance is not None else None
-            screen.print(_top_table(ranking, q_values, f"Top features by {method}", n_top, titles))
+            screen.print(_top_table(ranking, _first_q(found, number), f"Top features by {method}", n_top, titles))
         if data.feature_hierarchy is not None:
             screen.print(_group_table(found, n_top, titles))
     for shown in _quality_tables(found):
         screen.print(shown)
 
 
-def ranked_content(found: Ranked, labels: Sequence[str], n_top: int) -> dict[str, Any]:
+def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[str, Any]:
     """The same as plain values, for programs."""
     content: dict[str, Any] = {
-        "source": found.dataset.source,
-        "sha256": found.dataset.sha256,
-        "n_samples": found.dataset.n_samples,
+        "source": _dataset(found).source,
+        "sha256": _dataset(found).sha256,
+        "n_samples": _dataset(found).n_samples,
         "facts": dict(found.facts),
         "rankings": {
             method: {"origin": dict(ranking.origin), "top": _top_lines(ranking, _first_q(found, number), n_top)}
             for number, (method, ranking) in enumerate(found.rankings.items())
         },
     }
-    if found.per_label is not None:
+    if found.per_label():
         shown = labels or [name for _, name in branches_that_fit(found, 1_000_000)]
         content["branches"] = {name: _branch_lines(found, name) for name in shown}
-    if found.knn:
-        content["knn_quality"] = {method: value._asdict() for method, value in found.knn.items()}
+    if found.knn_quality:
+        content["knn_quality"] = {
+            method: {"weighted": weighted, "unweighted": found.knn_baseline, "measure": found.quality_name}
+            for method, weighted in found.knn_quality.items()
+        }
     if found.curves:
         content["addition_curves"] = {
             method: {
                 "sizes": curve.sizes.tolist(),
                 "values": curve.values.tolist(),
                 "area": curve.area,
-                "random_area": curve.random_area,
+                "random_area": None if found.random_curve is None or number else found.random_curve.area,
             }
-            for method, curve in found.curves.items()
+            for number, (method, curve) in enumerate(found.curves.items())
         }
     return content
 
 
-def branches_that_fit(found: Ranked, n_lines: int) -> list[tuple[int, str]]:
+def branches_that_fit(found: Results, n_lines: int) -> list[tuple[int, str]]:
     """Depth and name of the labels to show: the top ones, then those below the branches with most importance.
 
     A branch is opened only if all its children that have any importance fit.
     """
-    ranking = found.per_label_ranking
+    ranking = found.label_ranking
     totals = np.asarray(found.branch_scores.maximum(0).sum(axis=0)).ravel()
     total = dict(zip(ranking.label_names, totals.tolist(), strict=True))
     order = ranking.hierarchy
@@ -131,11 +133,11 @@ def _walk(order: Any, roots: list[str], opened: set[str], total: dict[str, float
             stack += [(depth + 1, child) for child in below]
 
 
-def _branch_table(found: Ranked, n_lines: int, titles: dict[str, str]) -> Table:
+def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    ranking = found.per_label_ranking
+    ranking = found.label_ranking
     lines = branches_that_fit(found, n_lines)
     n_hidden = len(ranking.label_names) - len(lines)
     hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
@@ -151,11 +153,11 @@ def _branch_table(found: Ranked, n_lines: int, titles: dict[str, str]) -> Table:
     return shown
 
 
-def _branch_lines(found: Ranked, label: str) -> list[dict[str, Any]]:
+def _branch_lines(found: Results, label: str) -> list[dict[str, Any]]:
     """The top features of a branch: name, score and q."""
-    ranking = found.per_label_ranking
+    ranking = found.label_ranking
     column = found.branch_scores[:, [found.label_positions[label]]].toarray().ravel()
-    q_values = _branch_q(found, label)
+    q_values = found.branch_q_values(label)
     best = [j for j in np.argsort(-column, kind="stable")[:_TOPS].tolist() if column[j] > 0]
     return [
         {
@@ -167,19 +169,8 @@ def _branch_lines(found: Ranked, label: str) -> list[dict[str, Any]]:
     ]
 
 
-def _branch_q(found: Ranked, label: str) -> np.ndarray | None:
-    ranking = found.per_label
-    tested = found.significance
-    if ranking is None or tested is None or tested.q_values_per_label is None:
-        return None
-    if next(iter(found.rankings.values())) is not ranking:
-        return None
-    q_values: np.ndarray = tested.q_values_per_label[:, found.label_positions[label]]
-    return q_values
-
-
-def _first_q(found: Ranked, number: int) -> np.ndarray | None:
-    return found.significance.q_values if number == 0 and found.significance is not None else None
+def _first_q(found: Results, number: int) -> np.ndarray | None:
+    return found.q_values if number == 0 else None
 
 
 def _top_lines(ranking: FeatureRanking, q_values: np.ndarray | None, n_top: int) -> list[dict[str, Any]]:
@@ -195,7 +186,7 @@ def _top_lines(ranking: FeatureRanking, q_values: np.ndarray | None, n_top: int)
 
 
 def _top_table(
-    ranking: FeatureRanking, q_values: np.ndarray | None, title: str, n_top: int, titles: dict[str, str]
+    ranking: FeatureRanking, q_values: np.ndarray | None, title: str, n_top: int, titles: Mapping[str, str]
 ) -> Table:
     from rich.table import Table
     from rich.text import Text
@@ -213,10 +204,10 @@ def _top_table(
     return shown
 
 
-def _group_table(found: Ranked, n_top: int, titles: dict[str, str]) -> Table:
+def _group_table(found: Results, n_top: int, titles: Mapping[str, str]) -> Table:
     """Subtrees of the feature hierarchy, whose features share importance."""
     ranking = next(iter(found.rankings.values()))
-    frame = group_frame(ranking, subtree_groups(ranking.names, found.dataset.feature_hierarchy)).head(n_top)  # type: ignore[arg-type]
+    frame = group_frame(ranking, subtree_groups(ranking.names, _dataset(found).feature_hierarchy)).head(n_top)  # type: ignore[arg-type]
     rows = [
         [line.rank, _titled(line.group, titles), float(line.score), line.n_features, _titled(line.best_feature, titles)]
         for line in frame.itertuples()
@@ -224,34 +215,40 @@ def _group_table(found: Ranked, n_top: int, titles: dict[str, str]) -> Table:
     return table("Top groups of features", ["rank", "group", "score", "features", "best feature"], rows)
 
 
-def _quality_tables(found: Ranked) -> list[Table]:
+def _quality_tables(found: Results) -> list[Table]:
     shown = []
-    if found.knn:
-        measure = next(iter(found.knn.values())).measure
+    if found.knn_quality and found.knn_baseline is not None:
         rows = [
-            [method, float(value.weighted), float(value.unweighted), float(value.weighted - value.unweighted)]
-            for method, value in found.knn.items()
+            [method, weighted, found.knn_baseline, weighted - found.knn_baseline]
+            for method, weighted in found.knn_quality.items()
         ]
-        shown.append(table(f"Nearest neighbours, {measure}", ["method", "weighted", "unweighted", "gain"], rows))
+        title = f"Nearest neighbours, {found.quality_name}"
+        shown.append(table(title, ["method", "weighted", "unweighted", "gain"], rows))
     if found.curves:
-        first = next(iter(found.curves.values()))
-        title = f"{first.measure} of a forest as features are added"
-        columns = ["features", *found.curves, *(["random", "random 97.5 %"] if first.random_mean is not None else [])]
+        random = found.random_curve
+        columns = ["features", *found.curves, *(["random", "random 97.5 %"] if random is not None else [])]
         rows = []
-        for at, size in enumerate(first.sizes.tolist()):
+        for at, size in enumerate(next(iter(found.curves.values())).sizes.tolist()):
             line: list[Any] = [int(size), *(float(curve.values[at]) for curve in found.curves.values())]
-            if first.random_mean is not None and first.random_high is not None:
-                line += [float(first.random_mean[at]), float(first.random_high[at])]
+            if random is not None and random.high is not None:
+                line += [float(random.values[at]), float(random.high[at])]
             rows.append(line)
-        shown.append(table(title, columns, rows))
-        areas = [[method, float(curve.area)] for method, curve in found.curves.items()]
-        if first.random_area is not None:
-            areas.append(["random", float(first.random_area)])
+        shown.append(table(f"{found.quality_name} of a forest as features are added", columns, rows))
+        areas = [[method, curve.area] for method, curve in found.curves.items()]
+        if random is not None:
+            areas.append(["random", random.area])
         shown.append(table("Area under these curves", ["method", "area"], areas))
     return shown
 
 
-def _titled(name: str, titles: dict[str, str]) -> str:
+def _dataset(found: Results) -> Dataset:
+    """The rows that were ranked."""
+    if found.dataset is None:
+        raise ValueError("These results are of no data set; give the results of analyse.")
+    return found.dataset
+
+
+def _titled(name: str, titles: Mapping[str, str]) -> str:
     title = titles.get(name)
     return plain(name) if not title else f"{plain(name)} {plain(title)}"
 

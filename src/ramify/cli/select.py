@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ramify.analysis.methods import SELECTION_METHODS
 from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, report_option
 from ramify.cli.terminal import console, json_text, plain, wrote
 from ramify.cli.terminal import table as text_table
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from ramify.hierarchy import Hierarchy
     from ramify.selection import SelectionResult
 
-LAZY = ("rpv", "hip", "mr", "hip-mr", "positive", "negative")
-METHODS = (*LAZY, "shsel", "gtd", "tsel", "cfs", "relieff")
 MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM", "accuracy": "accuracy"}
 
 
@@ -40,7 +39,9 @@ MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM", "accuracy": "accurac
     type=click.Path(),
     help="Order of the features: OBO, or edges (parent,child or child,parents).",
 )
-@click.option("--method", type=click.Choice(METHODS), default="rpv", show_default=True, help="How to select.")
+@click.option(
+    "--method", type=click.Choice(list(SELECTION_METHODS)), default="rpv", show_default=True, help="How to select."
+)
 @click.option("--relevance", type=click.Choice(["lazy_r", "r", "ig"]), help="Measure [default: the published one].")
 @click.option("--classes", type=click.Path(), help="Table of row id and class, for annotation files (GAF).")
 @click.option(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
@@ -70,6 +71,34 @@ def progress(*, quiet: bool = False) -> Progress:
     terminal = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=terminal, transient=True, disable=quiet or not terminal.is_terminal)
+
+
+def show_measures(measures: pd.DataFrame | None, title: str, *, as_json: bool) -> None:
+    """Print a table of measures for people, or as JSON for programs; the latter even if nothing was measured."""
+    import json
+
+    import click
+
+    if measures is None:
+        if as_json:
+            click.echo(json.dumps({"measured_on": None, "measures": {}}))
+        return
+    if as_json:
+        content = {
+            name: {key: None if isinstance(value, float) and isnan(value) else value for key, value in row.items()}
+            for name, row in measures.to_dict(orient="index").items()
+        }
+        click.echo(json.dumps({"measured_on": title, "measures": content}))
+        return
+    columns = {"model": "model", "prior": "prior alone", "better": "better"}
+    if measures["left_out"].any():
+        columns["left_out"] = "left out"
+    rows = zip(measures.index, *(measures[name].tolist() for name in columns), strict=True)
+    shown = table(title, ["measure", *columns.values()], rows)
+    if "left_out" in columns:
+        shown.caption = "left out: labels, targets or rows for which the measure is not defined"
+        shown.caption_justify = "left"
+    console().print(shown)
 
 
 def wrote(*paths: str | None, quiet: bool = False) -> None:

@@ -13,11 +13,11 @@ import numpy as np
 from scipy import sparse
 
 import ramify
+from ramify.analysis import Results
+from ramify.analysis.methods import method_meaning, papers
 from ramify.hierarchy import Hierarchy
 from ramify.ranking import FeatureRanking, method_map, overlap, spearman
 from ramify.report.branches import branch_tops, heat_map, most_driven
-from ramify.report.methods import citations, method_meaning
-from ramify.report.results import Results
 from ramify.report.summary import (
     agreement_sentences,
     lead_sentence,
@@ -31,6 +31,11 @@ OWN_FACTOR = 2
 
 CHIPS = 5
 """Features shown beside each label."""
+
+_DEMSAR = (
+    "J. Demšar. Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning Research "
+    "7, 1-30, 2006."
+)
 
 _NOUNS = {
     "classes": ("class", "classes"),
@@ -68,7 +73,7 @@ def report_content(results: Results) -> dict[str, Any]:
         "predictions": _predictions(results),
         "explained_on": results.explained_on,
         "made": _made(results),
-        "citations": citations(results),
+        "citations": _citations(results),
     }
     content["summary"] = summary_sentences(content)
     content["lead"] = lead_sentence(content)
@@ -408,6 +413,15 @@ def _made(results: Results) -> dict[str, Any]:
         facts.append(("Time", f"{results.seconds:.1f} s"))
     facts.extend((str(name), str(value)) for name, value in results.facts.items())
     return {"version": ramify.__version__, "facts": facts, "command": results.command}
+
+
+def _citations(results: Results) -> list[str]:
+    """Ramify itself and the papers of the methods used."""
+    listed = ["Ramify developers. Ramify: feature ranking, selection and prediction for structured targets."]
+    listed += papers(results.rankings)
+    if results.comparisons:
+        listed.append(_DEMSAR)
+    return listed
 
 
 def rounded(values: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ramify import plots
-from ramify.report.results import Results
+from ramify.analysis import Results
 
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"

@@ -6,11 +6,11 @@ import json
 import os
 from pathlib import Path
 
+from ramify.analysis import Results
 from ramify.report.content import report_content
 from ramify.report.figures import report_figures
 from ramify.report.markdown import markdown_text
 from ramify.report.page import html_page
-from ramify.report.results import Results
 from ramify.writing import whole_file
 
 

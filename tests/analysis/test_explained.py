@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from ramify.analysis.evaluation import label_quality
+from ramify.analysis.explained import explained_rows
 from ramify.datasets import make_hierarchical
 from ramify.ensemble import ForestClassifier
-from ramify.report.forests import explained_rows, label_quality
 
 
 @pytest.fixture(scope="module")

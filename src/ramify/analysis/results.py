@@ -1,12 +1,16 @@
-"""Results: everything a report can show, gathered by whoever computed it."""
+"""Results: everything that commands print, a report shows and a notebook displays, gathered by whoever computed it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
+
+from ramify.analysis.methods import RANKING_METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,11 +57,12 @@ class Curve:
     values: np.ndarray
     low: np.ndarray | None = None
     high: np.ndarray | None = None
+    area: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What a report shows; a part that is absent leaves its section out.
+    """What an analysis found; a part that is absent is neither printed nor shown.
 
     Parameters
     ----------
@@ -67,6 +72,10 @@ class Results:
         Rankings by the name of their method; the first is shown first.
     p_values : array of shape (n_features,), optional
         Significance of the first ranking's scores.
+    q_values : array of shape (n_features,), optional
+        The same after Benjamini-Hochberg over the features.
+    q_values_per_label : array of shape (n_features, n_labels), optional
+        The same for each branch of `label_ranking`, which is then the first ranking.
     measures : frame, optional
         How well a model predicts, from `ramify.metrics.measure_table`.
     measured_on : str
@@ -108,15 +117,17 @@ class Results:
     --------
     >>> import numpy as np
     >>> from ramify.datasets import Dataset
-    >>> from ramify.report import Results, report_content
+    >>> from ramify.analysis import Results
     >>> data = Dataset(np.eye(3), y=np.array([0, 1, 1]), target="classes", label_names=("no", "yes"))
-    >>> report_content(Results(data))["summary"][0]
-    '3 examples are described by 3 features and have one of 2 classes.'
+    >>> Results(data, title="Three rows").dataset
+    Dataset(3 rows, 3 dense features, target='classes', 2 labels)
     """
 
     dataset: Dataset | None = None
     rankings: Mapping[str, FeatureRanking] = field(default_factory=dict)
     p_values: np.ndarray | None = None
+    q_values: np.ndarray | None = None
+    q_values_per_label: np.ndarray | None = None
     measures: pd.DataFrame | None = None
     measured_on: str = ""
     label_quality: np.ndarray | None = None
@@ -140,3 +151,46 @@ class Results:
     def per_label(self) -> list[str]:
         """Names of the methods that have scores per label."""
         return [name for name, ranking in self.rankings.items() if ranking.per_label is not None]
+
+    @property
+    def label_ranking(self) -> FeatureRanking:
+        """The first ranking with scores per label, or an error that says how to get one."""
+        names = self.per_label()
+        if not names:
+            able = ", ".join(name for name, method in RANKING_METHODS.items() if method.per_label)
+            raise ValueError(
+                f"These methods give no scores per label for this target; {able} do (relief and lcc for label sets)."
+            )
+        return self.rankings[names[0]]
+
+    @cached_property
+    def branch_scores(self) -> sparse.csc_array:
+        """Features x labels of `label_ranking`, each label with everything below it."""
+        return sparse.csc_array(self.label_ranking.branch_scores())
+
+    @cached_property
+    def label_positions(self) -> dict[str, int]:
+        """Column of each label in `branch_scores`."""
+        return {name: column for column, name in enumerate(self.label_ranking.label_names)}
+
+    def branch_q_values(self, label: str) -> np.ndarray | None:
+        """The q-values of all features for a label and everything below it; None where they were not computed."""
+        if self.q_values_per_label is None:
+            return None
+        column: np.ndarray = self.q_values_per_label[:, self.label_positions[label]]
+        return column
+
+    def _repr_html_(self) -> str:
+        from ramify.notebook import html_table
+
+        parts = []
+        for name, ranking in self.rankings.items():
+            best = ranking.order[:10].tolist()
+            rows: list[tuple[Any, ...]] = [
+                (int(ranking.ranks[j]), ranking.names[j], float(ranking.scores[j])) for j in best
+            ]
+            parts.append(html_table(f"Top features by {name}", ["rank", "feature", "score"], rows, bar=2))
+        if self.measures is not None:
+            rows = [(str(name), row["model"], row["prior"]) for name, row in self.measures.iterrows()]
+            parts.append(html_table(self.measured_on, ["measure", "model", "prior alone"], rows))
+        return "".join(parts) or html_table("Results", ["", ""], [("data", repr(self.dataset))])

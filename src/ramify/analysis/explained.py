@@ -1,4 +1,4 @@
-"""What a report takes from a fitted forest: quality per label, and predictions with their reasons."""
+"""A few rows of a data set with what a forest predicts for them and why."""
 
 from __future__ import annotations
 
@@ -7,31 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ramify.analysis.results import ExplainedRow, Outcome, Reason
 from ramify.datasets import Dataset
-from ramify.metrics import auprc
-from ramify.report.results import ExplainedRow, Outcome, Reason
 
 N_LABELS = 2
 """Labels explained per row."""
 
 N_REASONS = 4
 """Features named per prediction."""
-
-
-def label_quality(y: Any, probabilities: Any) -> tuple[np.ndarray, np.ndarray]:
-    """AUPRC of each label, and what the label's frequency alone would give.
-
-    Parameters
-    ----------
-    y : CSR or array of shape (n_samples, n_labels)
-        True label sets.
-    probabilities : array of the same shape
-        Predicted; rows with NaN (never out of bag) are left out.
-    """
-    predicted = np.asarray(probabilities.toarray() if sparse.issparse(probabilities) else probabilities)
-    known = np.flatnonzero(np.isfinite(predicted).all(axis=1))
-    truth = sparse.csr_array(y)[known]
-    return np.asarray(auprc(truth, predicted[known], average=None)), np.asarray(truth.mean(axis=0)).ravel()
 
 
 def explained_rows(forest: Any, data: Dataset, X: Any = None, *, n_rows: int = 3) -> list[ExplainedRow]:

@@ -1,0 +1,316 @@
+"""Rank the features of a data set by several methods, test the first and measure them all: the flow in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+
+from ramify.analysis.evaluation import label_parts
+from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS
+from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features
+from ramify.analysis.results import Curve, Results
+from ramify.datasets import Dataset
+from ramify.parameters import check_integer, check_option
+from ramify.ranking import FeatureRanking, ForestRanker, addition_curve, knn_quality, significance
+
+_MOST_CELLS = 50_000_000
+NOISE = ("shadow", "permutation")
+
+
+def analyse(
+    data: Dataset,
+    *,
+    methods: Sequence[str] = ("genie3",),
+    ensemble: str = "random-forest",
+    n_estimators: int = 100,
+    n_neighbors: int = 15,
+    n_iterations: float = 1.0,
+    noise: str | None = "shadow",
+    n_repeats: int = 10,
+    quality: bool | Mapping[str, Any] = False,
+    explain: bool = False,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Results:
+    """Which features matter, for which labels, how sure that is and how good the rankings are.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target. Its test part, if it has one beside others, takes no part in the ranking; `quality` and `explain`
+        use it.
+    methods : sequence of str, default=("genie3",)
+        Of `RANKING_METHODS`; the first is tested and shown in full.
+    ensemble : {"random-forest", "bagging", "extra-trees"}, default="random-forest"
+        The forest that scores.
+    n_estimators : int, default=100
+        Its number of trees.
+    n_neighbors, n_iterations
+        Of Relief: neighbours, and the share (up to 1.0) or number of rows that it visits.
+    noise : {"shadow", "permutation"} or None, default="shadow"
+        What q-values compare with: shuffled features, shuffled labels; None for no q-values. Chains have none.
+    n_repeats : int, default=10
+        How often noise is scored.
+    quality : bool or mapping, default=False
+        Whether to add nearest neighbours weighted by the rankings and curves of added features; a mapping holds options
+        of `addition_curve`, by default three folds and ten random rankings.
+    explain : bool, default=False
+        Whether to add how well each label is predicted, and why for a few rows.
+    random_state : int, default=0
+        Seed.
+    n_jobs : int, optional
+        Number of threads; it changes the time only.
+    verbose : int, default=0
+        Show progress if positive.
+
+    Returns
+    -------
+    Results
+        What the command line prints, `ramify.report.write_report` shows and a notebook displays.
+
+    Examples
+    --------
+    >>> from ramify.analysis import analyse
+    >>> from ramify.datasets import make_hierarchical
+    >>> data = make_hierarchical(200, depth=2, random_state=0)
+    >>> results = analyse(data, n_estimators=20, n_repeats=2)
+    >>> best = results.rankings["genie3"].for_label("1").order[0]
+    >>> bool(data.truth[best, data.hierarchy.index("1")])
+    True
+    """
+    started = perf_counter()
+    _check(data, methods, ensemble, noise, n_repeats)
+    learnt, unseen = learnt_and_unseen(data)
+    forest = {
+        **ENSEMBLES[ensemble],
+        "n_estimators": n_estimators,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+        "verbose": verbose,
+    }
+    if explain:
+        forest["oob_score"] = forest["bootstrap"] and learnt.target in ("labels", "hierarchy")
+    relief = {
+        "n_neighbors": n_neighbors,
+        "n_iterations": _share(n_iterations, learnt.n_samples),
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+    }
+    curves = {"cv": 3, "n_random": 10, **(quality if isinstance(quality, Mapping) else {})} if quality else None
+    _check_sizes(methods, n_neighbors, curves, learnt.n_samples)
+    rankers = {name: RANKING_METHODS[name].build(learnt, forest=forest, relief=relief) for name in methods}
+    rankings, grown = _rankings(rankers, learnt)
+    parts: dict[str, Any] = {}
+    if noise is not None:
+        parts |= _tested(rankers, rankings, learnt, noise, n_repeats, random_state, verbose)
+    if curves is not None:
+        run = _Quality(learnt, unseen, random_state, n_jobs, verbose)
+        parts |= run.neighbors(rankers, rankings) | run.curves(rankers, curves)
+    if explain and grown is not None:
+        parts |= label_parts(grown, learnt, unseen)
+    return Results(
+        learnt,
+        rankings,
+        facts=_facts(methods, forest, relief, noise if "q_values" in parts else None, n_repeats),
+        seed=random_state,
+        seconds=perf_counter() - started,
+        **parts,
+    )
+
+
+def _check(data: Dataset, methods: Sequence[str], ensemble: str, noise: str | None, n_repeats: int) -> None:
+    if data.y is None:
+        raise ValueError(f"{data.source or 'The data'} has no target to rank for; name its columns.")
+    if isinstance(methods, str) or not methods:
+        raise ValueError(f"The 'methods' parameter of analyse must be a list of methods. Got {methods!r} instead.")
+    for name in methods:
+        check_option("analyse", "methods", name, tuple(RANKING_METHODS))
+    check_option("analyse", "ensemble", ensemble, tuple(ENSEMBLES))
+    if noise is not None:
+        check_option("analyse", "noise", noise, NOISE)
+    check_integer("analyse", "n_repeats", n_repeats, low=2)
+    lacking = [name for name in methods if RANKING_METHODS[name].needs_out_of_bag]
+    if lacking and not ENSEMBLES[ensemble]["bootstrap"]:
+        able = ", ".join(name for name, parameters in ENSEMBLES.items() if parameters["bootstrap"])
+        raise ValueError(
+            f"The method {lacking[0]} is measured on out-of-bag rows, which {ensemble} has not. Use another method, or "
+            f"an ensemble with bootstrap samples ({able})."
+        )
+
+
+def _check_sizes(methods: Sequence[str], n_neighbors: int, curves: Mapping[str, Any] | None, n_samples: int) -> None:
+    """Refuse more neighbours or folds than there are rows before the work begins."""
+    if "relief" in methods and n_neighbors >= n_samples:
+        raise ValueError(f"{n_neighbors} neighbours are more than the other {n_samples - 1} rows; name fewer.")
+    if curves is not None and isinstance(curves["cv"], int) and curves["cv"] > n_samples:
+        raise ValueError(f"{curves['cv']} folds are more than the {n_samples} rows; name fewer.")
+
+
+def _share(n_iterations: float, n_samples: int) -> float:
+    """A number of rows as a share of them, so that it also fits parts of the data."""
+    if not isinstance(n_iterations, int):
+        return n_iterations
+    if n_iterations > n_samples:
+        raise ValueError(f"{n_iterations} iterations are more than the {n_samples} rows; name fewer.")
+    return n_iterations / n_samples
+
+
+def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, FeatureRanking], Any]:
+    """The rankings by all methods, and the one forest that all scores of forests come from."""
+    found: dict[str, FeatureRanking] = {}
+    grown = None
+    scores = [name for name in rankers if RANKING_METHODS[name].of_forest]
+    if scores:
+        joint = clone(rankers[scores[0]]).set_params(scores=scores)
+        joint.fit(data.X, model_target(data), data.sample_weight)
+        found, grown = dict(joint.rankings_), joint.estimator_
+    for name, ranker in rankers.items():
+        if name not in scores:
+            target = chain_target(data) if name == "lcc" else model_target(data)
+            found[name] = ranker.fit(data.X, target).ranking_
+    return {name: _named(found[name], data) for name in rankers}, grown
+
+
+def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
+    """The ranking with the data's own names of features and labels."""
+    labels = ranking.label_names
+    if ranking.per_label is not None and data.target != "rankings" and len(data.label_names) == len(labels):
+        labels = data.label_names if data.target != "classes" else labels
+    names = data.feature_names if len(ranking) == data.n_features else ranking.names
+    return FeatureRanking(
+        names,
+        ranking.scores,
+        per_label=ranking.per_label,
+        label_names=labels,
+        hierarchy=ranking.hierarchy,
+        origin={**ranking.origin, "source": data.source, "sha256": data.sha256},
+    )
+
+
+def _tested(
+    rankers: dict[str, Any],
+    rankings: dict[str, FeatureRanking],
+    data: Dataset,
+    noise: str,
+    n_repeats: int,
+    seed: int,
+    verbose: int,
+) -> dict[str, Any]:
+    """P-values and q-values of the first method, per branch where that fits in memory."""
+    first = next(iter(rankers))
+    if first == "lcc":
+        return {}
+    ranking = rankings[first]
+    small = len(ranking) * len(ranking.label_names) * n_repeats <= _MOST_CELLS
+    found = significance(
+        _plain(rankers[first]),
+        data.X,
+        model_target(data),
+        method=noise,
+        n_repeats=n_repeats,
+        per_label="branch" if ranking.per_label is not None and small else False,
+        random_state=seed,
+        verbose=verbose,
+    )
+    return {
+        "p_values": found.p_values,
+        "q_values": found.q_values,
+        "q_values_per_label": found.q_values_per_label,
+    }
+
+
+def _plain(ranker: Any) -> Any:
+    """A ranker that shows no progress and measures nothing besides."""
+    if isinstance(ranker, ForestRanker):
+        return clone(ranker).set_params(estimator__verbose=0, estimator__oob_score=False)
+    return clone(ranker).set_params(verbose=0)
+
+
+@dataclass(frozen=True)
+class _Quality:
+    """Whether the rankings help nearest neighbours, and adding features in their order beats random order."""
+
+    learnt: Dataset
+    unseen: Dataset | None
+    seed: int
+    n_jobs: int | None
+    verbose: int
+
+    def neighbors(self, rankers: dict[str, Any], rankings: dict[str, FeatureRanking]) -> dict[str, Any]:
+        """Quality on the test part, or on a third of the rows that a second ranking does not see."""
+        usable = _without_chains(rankers)
+        if not usable:
+            return {}
+        train, test = self.learnt, self.unseen
+        if test is None:
+            parts = train_test_split(np.arange(train.n_samples), test_size=1 / 3, random_state=self.seed)
+            train, test = self.learnt.rows(np.sort(parts[0])), self.learnt.rows(np.sort(parts[1]))
+            rankings, _ = _rankings({name: _plain(ranker) for name, ranker in usable.items()}, train)
+        plain = [
+            FeatureRanking([f"x{j}" for j in range(len(rankings[name]))], rankings[name].scores) for name in usable
+        ]
+        found = knn_quality(
+            plain,
+            train.X,
+            model_target(train),
+            test.X,
+            model_target(test),
+            hierarchy=train.hierarchy,
+            target=train.target if train.target in ("rankings", "numbers") else "labels",
+            categorical_features=train.categorical_features,
+            n_jobs=self.n_jobs,
+        )
+        return {
+            "knn_quality": {name: float(one.weighted) for name, one in zip(usable, found, strict=True)},
+            "knn_baseline": float(found[0].unweighted),
+            "quality_name": found[0].measure,
+        }
+
+    def curves(self, rankers: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """A curve for every ranking, and the band of random ones."""
+        curves: dict[str, Curve] = {}
+        parts: dict[str, Any] = {"curves": curves}
+        for name, ranker in _without_chains(rankers).items():
+            found = addition_curve(
+                _plain(ranker),
+                self.learnt.X,
+                model_target(self.learnt),
+                hierarchy=self.learnt.hierarchy,
+                categorical_features=nominal_features(self.learnt),
+                n_jobs=self.n_jobs,
+                random_state=self.seed,
+                verbose=self.verbose,
+                **{**options, **({"n_random": 0} if curves else {})},
+            )
+            curves[name] = Curve(found.sizes, found.values, area=found.area)
+            parts["quality_name"] = found.measure
+            if found.random_mean is not None:
+                band = (found.random_mean, found.random_low, found.random_high)
+                parts["random_curve"] = Curve(found.sizes, *band, area=found.random_area)
+        return parts
+
+
+def _without_chains(rankers: dict[str, Any]) -> dict[str, Any]:
+    """The rankers that can be fitted again and again; a chain per label is too slow for that."""
+    return {name: ranker for name, ranker in rankers.items() if name != "lcc"}
+
+
+def _facts(
+    methods: Sequence[str], forest: dict[str, Any], relief: dict[str, Any], noise: str | None, n_repeats: int
+) -> dict[str, str]:
+    facts = {"Methods": ", ".join(methods)}
+    if any(RANKING_METHODS[name].of_forest for name in methods):
+        kind = "extra trees" if forest["splitter"] == "random" else "bagging" if forest["max_features"] is None else ""
+        facts["Forest"] = f"{forest['n_estimators']} trees, {kind or 'random forest'}"
+    if "relief" in methods:
+        facts["Relief"] = f"{relief['n_neighbors']} neighbours, share {relief['n_iterations']:g} of the rows"
+    if noise is not None:
+        facts["q-values"] = f"{noise}, {n_repeats} repetitions, Benjamini-Hochberg"
+    return facts

@@ -1,0 +1,138 @@
+"""From a data set to what an estimator fits: features, target, rows to learn from and rows kept apart, the forest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify.datasets import Dataset
+from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
+
+
+def learnt_and_unseen(data: Dataset) -> tuple[Dataset, Dataset | None]:
+    """Rows to learn from, and the test part where the data has one beside others."""
+    if "test" not in data.parts or len(data.parts) < 2:
+        return data, None
+    return data.part(*(name for name in data.parts if name != "test")), data.part("test")
+
+
+def forest_for(data: Dataset, **parameters: Any) -> Any:
+    """The unfitted forest that learns the data's kind of target.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target.
+    **parameters
+        Of the forest.
+    """
+    if data.target in ("classes", "labels", "hierarchy"):
+        return ForestClassifier(**parameters, hierarchy=data.hierarchy)
+    if data.target == "numbers":
+        return ForestRegressor(**parameters)
+    if data.target == "rankings":
+        return LabelRankingForest(**parameters, gamma=1.0)  # full growth, as the other forests
+    raise ValueError(
+        f"Forests learn classes, label sets, label hierarchies, numbers and rankings. The target is {data.target!r}; "
+        "name another."
+    )
+
+
+def nominal_features(data: Dataset) -> np.ndarray | None:
+    """Mask of the nominal features, or None where all are numbers."""
+    return data.categorical_features if data.categorical_features.any() else None
+
+
+def model_features(data: Dataset) -> Any:
+    """Features with their names and nominal values, so that another file is matched by them and not by codes.
+
+    Sparse features stay sparse where their codes are their values, as in `{0, 1}`.
+    """
+    if sparse.issparse(data.X) and all(values is None or values == ("0", "1") for values in data.categories):
+        return data.X
+    return data.to_frame()
+
+
+def matched_features(model: Any, data: Dataset) -> Any:
+    """The columns that the model learnt from, in its order; others are left out."""
+    learnt_values = any(values is not None for values in getattr(model, "categories_", ()))
+    features = data.to_frame() if learnt_values else model_features(data)
+    if not hasattr(model, "feature_names_in_"):
+        return features
+    lacking = lacking_features(model, data)
+    if lacking:
+        raise ValueError(
+            f"The data lacks {len(lacking)} of the model's {len(model.feature_names_in_)} features, the first is "
+            f"{lacking[0]!r}. Give predict the columns that fit was given."
+        )
+    if hasattr(features, "columns"):
+        return features[list(model.feature_names_in_)]
+    position = {name: column for column, name in enumerate(data.feature_names)}
+    return features[:, [position[name] for name in model.feature_names_in_]]
+
+
+def remember_names(model: Any, data: Dataset) -> None:
+    """Give a model the names of its features where it learnt from a sparse matrix, which has none."""
+    if not hasattr(model, "feature_names_in_") and len(set(data.feature_names)) == data.n_features:
+        model.feature_names_in_ = np.array(data.feature_names, dtype=object)
+
+
+def lacking_features(model: Any, data: Dataset) -> list[str]:
+    """Names of the features that the model learnt from and the data does not have."""
+    present = set(data.feature_names)
+    return [str(name) for name in getattr(model, "feature_names_in_", ()) if name not in present]
+
+
+def model_target(data: Dataset) -> Any:
+    """The target as a model learns it: class names, a sparse label matrix, numbers or rankings."""
+    if data.y is None:
+        raise ValueError(f"{data.source or 'The data'} has no target to learn; name its columns.")
+    if data.target == "classes":
+        return _class_names(data)
+    if data.target in ("labels", "hierarchy"):
+        return sparse.csr_array(data.y)
+    import pandas as pd
+
+    return pd.DataFrame(np.asarray(data.y).reshape(data.n_samples, -1), columns=list(data.label_names) or None)
+
+
+def chain_target(data: Dataset) -> Any:
+    """The target as chains learn it: classes, or dense label sets with their names."""
+    import pandas as pd
+
+    if data.target == "classes":
+        return model_target(data)
+    dense = data.y.toarray() if sparse.issparse(data.y) else data.y
+    return pd.DataFrame(dense, columns=list(data.label_names) or None)
+
+
+def matched_target(data: Dataset, model: Any) -> Any:
+    """The data's target in the order of the model's labels, or None where it has none of that kind."""
+    kind = "rankings" if not hasattr(model, "target_kind_") else model.target_kind_
+    if data.y is None or (data.target != kind and {data.target, kind} != {"labels", "hierarchy"}):
+        return None
+    if kind == "classes":
+        return _class_names(data)
+    position = {name: column for column, name in enumerate(data.label_names)}
+    known = [name for name in model.label_names_ if name in position]
+    if kind == "numbers" or kind == "rankings":
+        values = np.asarray(data.y).reshape(data.n_samples, -1)
+        if len(known) == len(model.label_names_):
+            return values[:, [position[name] for name in known]]
+        return values if values.shape[1] == len(model.label_names_) else None
+    if not known:
+        return None
+    given = sparse.coo_array(sparse.csc_array(data.y)[:, [position[name] for name in known]])
+    column_of = {name: column for column, name in enumerate(model.label_names_)}
+    columns = np.array([column_of[name] for name in known])[given.coords[1]]
+    shape = (data.n_samples, len(model.label_names_))
+    return sparse.csr_array((given.data, (given.coords[0], columns)), shape=shape)
+
+
+def _class_names(data: Dataset) -> np.ndarray:
+    values = np.asarray(data.y)
+    if values.dtype.kind in "iuf" and data.label_names:
+        return np.array(data.label_names)[values.astype(np.int64)]
+    return values.astype(str)
