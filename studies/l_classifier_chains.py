@@ -99,7 +99,13 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     methods["screening"] = partial(sweep, few)
     n_runs = 2 if quick else 30
     result = ChainStudy(
-        datasets, methods, splits=ShuffleSplit(n_runs, test_size=0.25, random_state=0), folder=folder, missing=missing
+        datasets,
+        methods,
+        splits=ShuffleSplit(n_runs, test_size=0.25, random_state=0),
+        folder=folder,
+        missing=missing,
+        losses=["HL"],
+        gains=[name for name in MEASURES if name != "HL"],
     )
     result.n_runs = {(name, method): n_runs for name in [*files, *designs] for method in FOUR}
     result.n_runs |= {("emotions", method): n_runs for method in ONE_CHAIN}

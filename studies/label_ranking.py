@@ -69,6 +69,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
         splits=3 if quick else 10,
         folder=folder,
         missing=missing,
+        gains=["tau"],
     )
 
 

@@ -72,6 +72,8 @@ def study(data: str | Path | None = None, folder: str | Path = "results/rpv_sele
         splits=WholeData(1 if quick else 3),
         folder=folder,
         missing=missing,
+        gains=["gm"],
+        losses=["fit_seconds", "predict_seconds"],
     )
 
 

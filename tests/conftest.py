@@ -35,10 +35,6 @@ def scorecard(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return note
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--scorecard", metavar="FILE", help="write the reliability table to this file")
-
-
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when == "call":
         for name, text in report.user_properties:

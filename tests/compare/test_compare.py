@@ -126,7 +126,8 @@ def test_wilcoxon_with_benjamini_hochberg_equals_scipy_and_statsmodels(table):
 
     tests = wilcoxon_bh(table)
     first = tests.iloc[0]
-    expected = stats.wilcoxon(table[first["first"]], table[first["second"]], zero_method="zsplit").pvalue
+    hundredths = (100 * table).round()  # exact, so that equal differences are equal
+    expected = stats.wilcoxon(hundredths[first["first"]], hundredths[first["second"]], zero_method="zsplit").pvalue
     assert first["p_value"] == pytest.approx(expected)
     np.testing.assert_allclose(tests["adjusted"], multipletests(tests["p_value"], method="fdr_bh")[1])
 
@@ -200,3 +201,24 @@ def test_methods_may_be_numbered_and_a_direction_must_be_known():
     table = pd.DataFrame({"a": [0.9, 0.8, 0.7], "b": [0.8, 0.7, 0.5]})
     with pytest.raises(ValueError, match="alternative"):
         wilcoxon_bh(table, control="a", alternative="fewer")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_differences_that_rounding_tells_apart_are_ties_for_wilcoxon(seed):
+    rng = np.random.default_rng(seed)
+    tenths = rng.integers(1, 10, size=(8, 2))
+    exact = stats.wilcoxon(tenths[:, 0] - tenths[:, 1], zero_method="zsplit").pvalue
+    for scale in (10, 1000, 1e-5):
+        assert wilcoxon_bh(tenths / scale)["p_value"][0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_wilcoxon_of_six_printed_values_is_the_exact_one():
+    table = pd.DataFrame({"a": [0.9, 0.3, 0.8, 0.5, 0.6, 0.7], "b": [0.8, 0.2, 0.6, 0.6, 0.8, 0.6]})
+    exact = stats.wilcoxon([1, 1, 2, -1, -2, 1]).pvalue
+    assert wilcoxon_bh(table)["p_value"][0] == exact
+    assert wilcoxon_bh(table)["median_difference"][0] == pytest.approx(0.1)
+
+
+def test_values_equal_but_for_rounding_do_not_differ():
+    tests = wilcoxon_bh(pd.DataFrame({"a": [0.1 + 0.2, 0.7, 1.1 + 2.2], "b": [0.3, 0.7, 3.3]}))
+    assert tests["p_value"][0] == 1.0

@@ -123,6 +123,9 @@ def test_table_of_a_hierarchy_shows_the_prior_and_leaves_out_universal_labels():
     assert table.loc["AUPRC, pooled", "model"] > table.loc["AUPRC, pooled", "prior"]
     assert table.loc["AUROC, mean of labels", "prior"] == 0.5
     assert table.loc["AUPRC, pooled, without universal labels", "left_out"] == 1
+    assert table.loc["Fmax", "model"] == fmax(truth, scores, hierarchy=DIAMOND)
+    without = fmax(truth, scores, hierarchy=DIAMOND, exclude_universal=True)
+    assert table.loc["Fmax, without universal labels", ["model", "left_out"]].tolist() == [without, without.n_left_out]
 
 
 def test_bad_information_is_refused():

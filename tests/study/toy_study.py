@@ -33,6 +33,7 @@ def study(data=None, folder="study", quick=True) -> Study:
         splits=5 if quick else 10,
         folder=folder,
         missing=["lost"],
+        gains=["mean", "spread"],
     )
 
 

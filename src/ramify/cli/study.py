@@ -177,7 +177,9 @@ def table(
 @study.command()
 @_definition
 @click.option("--measure", required=True, help="Which measure.")
-@click.option("--loss", is_flag=True, help="Smaller values are better; known of the measures of ramify.metrics.")
+@click.option(
+    "--loss/--gain", default=None, help="Smaller or larger values are better [default: as the measure is known for]."
+)
 @report_option
 @printing_options
 def compare(
@@ -186,7 +188,7 @@ def compare(
     folder: Path | None,
     quick: bool,
     measure: str,
-    loss: bool,
+    loss: bool | None,
     report: str | None,
     as_json: bool,
     quiet: bool,
@@ -199,7 +201,7 @@ def compare(
       ramify study compare my_study.py --measure "Hamming loss" --loss
     """  # noqa: D301
     _, chosen = _load(name, data, folder, quick)
-    result = chosen.compare(measure, larger_is_better=False if loss else None)
+    result = chosen.compare(measure, larger_is_better=None if loss is None else not loss)
     if report is not None:
         _write_report(chosen, Path(report), {measure: result})
     if as_json:
@@ -245,7 +247,7 @@ def export(
     if kind == "csv":
         text = values.to_csv(index=measure is not None)
     else:
-        text = _latex(values, best=min if chosen.is_loss(str(measure)) else max)
+        text = _latex(values, best=max if chosen.larger_is_better(str(measure)) else min)
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -348,8 +350,17 @@ def _write_report(chosen: Study, path: Path, known: Mapping[str, Comparison] = M
     comparisons = {}
     for measure in chosen.measure_names():
         values = chosen.table(measure).dropna()
-        if values.shape[0] >= 2 and values.shape[1] >= 2:
-            comparisons[measure] = known.get(measure) or chosen.compare(measure)
+        if values.shape[0] < 2 or values.shape[1] < 2:
+            continue
+        if measure in known:
+            comparisons[measure] = known[measure]
+            continue
+        try:
+            larger = chosen.larger_is_better(measure)
+        except ValueError as error:
+            click.echo(f"Not compared: {plain(measure)}. {plain(str(error))}", err=True)
+            continue
+        comparisons[measure] = chosen.compare(measure, larger_is_better=larger)
     title = f"Study {chosen.folder.name}"
     results = Results(comparisons=comparisons, title=title, seed=chosen.random_state, command=command_line())
     write_report(results, path)

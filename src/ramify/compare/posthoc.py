@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
 from ramify.compare.result_table import average_ranks, check_table, rounded_table
@@ -178,7 +179,8 @@ def wilcoxon_bh(
     """Wilcoxon's signed-rank tests, false discovery rate controlled by Benjamini and Hochberg.
 
     Parameters are those of `holm`; "greater" means that the first method of a pair has the larger values. Equal values
-    on a data set count as in Demsar (2006): zero differences are split evenly between both signs.
+    on a data set count as in Demsar (2006): zero differences are split evenly between both signs. Differences that
+    are the same but for the rounding of their values (0.9 - 0.8 and 0.3 - 0.2) are ties.
 
     References
     ----------
@@ -197,7 +199,7 @@ def wilcoxon_bh(
     values = rounded_table(table, digits)
     rows = []
     for first, second in _pairs(list(values.columns), control):
-        difference = (values[first] - values[second]).to_numpy()
+        difference = _differences(values[first].to_numpy(), values[second].to_numpy())
         if np.any(difference):
             p_value = float(stats.wilcoxon(difference, zero_method="zsplit", alternative=alternative).pvalue)
         else:
@@ -240,6 +242,23 @@ def dunn(table: Any, *, alternative: Literal["two-sided", "one-sided"] = "two-si
     p_values = stats.norm.sf(z) * (2 if alternative == "two-sided" else 1)
     np.fill_diagonal(p_values, 1.0)
     return pd.DataFrame(p_values, index=values.columns, columns=values.columns)
+
+
+def _differences(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """First - second; sizes that only the rounding of the values tells apart are made one, and zero if it is theirs.
+
+    A difference of two floats is off by at most half a unit in the last place of the larger one for each of them and
+    for itself, so two sizes closer than a few such units cannot be told apart.
+    """
+    difference = first - second
+    sizes = np.abs(difference)
+    rounding = 8 * np.finfo(np.float64).eps * max(np.abs(first).max(), np.abs(second).max())
+    order = np.argsort(sizes, kind="stable")
+    ascending = np.concatenate([[0.0], sizes[order]])
+    group = np.cumsum(np.diff(ascending) > rounding)
+    smallest = np.concatenate([[0.0], sizes[order][np.flatnonzero(np.diff(group, prepend=0))]])
+    sizes[order] = smallest[group]
+    return np.sign(difference) * sizes
 
 
 def _standard_error(n_methods: int, n_datasets: int) -> float:

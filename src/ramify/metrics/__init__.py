@@ -29,6 +29,7 @@ from ramify.metrics.label_sets import (
     subset_accuracy,
 )
 from ramify.metrics.measure_table import measure_table
+from ramify.metrics.measures import larger_is_better, measure, takes
 from ramify.metrics.numbers import r2, rmse, rrmse
 from ramify.metrics.score import Score
 
@@ -53,6 +54,8 @@ __all__ = [
     "kendall_tau",
     "label_information",
     "label_set_measures",
+    "larger_is_better",
+    "measure",
     "measure_table",
     "precision",
     "r2",
@@ -63,6 +66,7 @@ __all__ = [
     "spearman_footrule",
     "spearman_rho",
     "subset_accuracy",
+    "takes",
     "top_k_overlap",
     "true_negative_rate",
     "true_positive_rate",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify.metrics.inputs import Average, averaged, check_average, label_counts, label_pair, ratio
+from ramify.metrics.measures import measure
 from ramify.metrics.score import Score
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def confusion(
     return counts.sum(axis=0) if average == "micro" else counts
 
 
+@measure(larger_is_better=True)
 def true_positive_rate(
     y_true: Any,
     y_pred: Any,
@@ -91,6 +93,7 @@ def true_positive_rate(
     return _rate("tpr", y_true, y_pred, hierarchy, average, exclude_universal, pos_label)
 
 
+@measure(larger_is_better=True)
 def true_negative_rate(
     y_true: Any,
     y_pred: Any,
@@ -113,6 +116,7 @@ def true_negative_rate(
     return _rate("tnr", y_true, y_pred, hierarchy, average, exclude_universal, pos_label)
 
 
+@measure(larger_is_better=False)
 def false_positive_rate(
     y_true: Any,
     y_pred: Any,
@@ -135,6 +139,7 @@ def false_positive_rate(
     return _rate("fpr", y_true, y_pred, hierarchy, average, exclude_universal, pos_label)
 
 
+@measure(larger_is_better=False)
 def false_negative_rate(
     y_true: Any,
     y_pred: Any,
@@ -157,6 +162,7 @@ def false_negative_rate(
     return _rate("fnr", y_true, y_pred, hierarchy, average, exclude_universal, pos_label)
 
 
+@measure(larger_is_better=True)
 def geometric_mean(
     y_true: Any,
     y_pred: Any,

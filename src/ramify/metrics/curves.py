@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify.metrics.inputs import Average, averaged, check_average, column_scores, label_counts, label_pair
+from ramify.metrics.measures import measure
 from ramify.metrics.score import Score
 
 if TYPE_CHECKING:
     from ramify.hierarchy import Hierarchy
 
 
+@measure(larger_is_better=True, takes="scores")
 def auprc(
     y_true: Any,
     y_score: Any,
@@ -65,6 +67,7 @@ def auprc(
     return _area(_interpolated_area, y_true, y_score, hierarchy, average, exclude_universal, needs_negatives=False)
 
 
+@measure(larger_is_better=True, takes="scores")
 def average_precision(
     y_true: Any,
     y_score: Any,
@@ -103,6 +106,7 @@ def average_precision(
     return _area(_stepwise_area, y_true, y_score, hierarchy, average, exclude_universal, needs_negatives=False)
 
 
+@measure(larger_is_better=True, takes="scores")
 def auroc(
     y_true: Any,
     y_score: Any,
@@ -140,6 +144,7 @@ def auroc(
     return _area(_ranked_area, y_true, y_score, hierarchy, average, exclude_universal, needs_negatives=True)
 
 
+@measure(larger_is_better=True, takes="scores")
 def gini(
     y_true: Any,
     y_score: Any,

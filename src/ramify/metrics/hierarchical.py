@@ -18,6 +18,7 @@ from ramify.metrics.inputs import (
     zero_one_matrix,
 )
 from ramify.metrics.label_sets import f_score, precision, recall
+from ramify.metrics.measures import measure
 from ramify.metrics.score import Score
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _CAFA_THRESHOLDS = np.arange(1, 101) / 100
 
 
+@measure(larger_is_better=True)
 def hierarchical_precision(
     y_true: Any,
     y_pred: Any,
@@ -67,6 +69,7 @@ def hierarchical_precision(
     return precision(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
 
 
+@measure(larger_is_better=True)
 def hierarchical_recall(
     y_true: Any,
     y_pred: Any,
@@ -90,6 +93,7 @@ def hierarchical_recall(
     return recall(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
 
 
+@measure(larger_is_better=True)
 def hierarchical_f(
     y_true: Any,
     y_pred: Any,
@@ -113,6 +117,7 @@ def hierarchical_f(
     return f_score(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
 
 
+@measure(larger_is_better=True, takes="scores")
 def fmax(
     y_true: Any,
     y_score: Any,
@@ -174,6 +179,7 @@ def fmax(
     return Score(values[best], n_left_out=int((~used).sum()), threshold=float(levels[best]))
 
 
+@measure(larger_is_better=False, takes="scores")
 def smin(
     y_true: Any,
     y_score: Any,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ramify.metrics.inputs import matched_by_name
+from ramify.metrics.measures import measure
 from ramify.targets.rankings import check_rankings, label_pairs
 
 __all__ = ["kendall_tau", "spearman_footrule", "spearman_rho", "top_k_overlap"]
@@ -19,6 +20,7 @@ BLOCK_CELLS = 4_000_000
 """Sign vectors are compared in blocks of rows of about so many cells."""
 
 
+@measure(larger_is_better=True, takes="rankings")
 def kendall_tau(
     y_true: Any, y_pred: Any, *, variant: Literal["a", "b"] = "b", average: Average = "samples"
 ) -> float | NDArray[np.float64]:
@@ -55,6 +57,7 @@ def kendall_tau(
     return _measure(_tau_rows, y_true, y_pred, average, "kendall_tau", variant=variant)
 
 
+@measure(larger_is_better=True, takes="rankings")
 def spearman_rho(y_true: Any, y_pred: Any, *, average: Average = "samples") -> float | NDArray[np.float64]:
     """Spearman's rank correlation between true and predicted rankings.
 
@@ -79,6 +82,7 @@ def spearman_rho(y_true: Any, y_pred: Any, *, average: Average = "samples") -> f
     return _measure(_rho_rows, y_true, y_pred, average, "spearman_rho")
 
 
+@measure(larger_is_better=False, takes="rankings")
 def spearman_footrule(
     y_true: Any, y_pred: Any, *, normalize: bool = True, average: Average = "samples"
 ) -> float | NDArray[np.float64]:
@@ -107,6 +111,7 @@ def spearman_footrule(
     return _measure(_footrule_rows, y_true, y_pred, average, "spearman_footrule", normalize=normalize)
 
 
+@measure(larger_is_better=True, takes="rankings")
 def top_k_overlap(y_true: Any, y_pred: Any, *, k: int = 1, average: Average = "samples") -> float | NDArray[np.float64]:
     """Share of the true top k labels that are predicted among the top k.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify.metrics.inputs import LabelPair, averaged, check_average, label_counts, label_pair, ratio, row_counts
+from ramify.metrics.measures import measure
 from ramify.metrics.score import Score
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ SetAverage = Literal["samples", "micro", "macro", "weighted"] | None
 _SET_AVERAGES = ("samples", "micro", "macro", "weighted", None)
 
 
+@measure(larger_is_better=False)
 def hamming(
     y_true: Any,
     y_pred: Any,
@@ -56,6 +58,7 @@ def hamming(
     return per_label if average is None else averaged(per_label, both, "macro", pair.n_left_out)
 
 
+@measure(larger_is_better=True)
 def subset_accuracy(
     y_true: Any,
     y_pred: Any,
@@ -89,6 +92,7 @@ def subset_accuracy(
     return Score(np.mean((both == true) & (both == predicted)), n_left_out=pair.n_left_out)
 
 
+@measure(larger_is_better=True)
 def precision(
     y_true: Any,
     y_pred: Any,
@@ -133,6 +137,7 @@ def precision(
     return _set_measure("precision", y_true, y_pred, hierarchy, average, empty, exclude_universal)
 
 
+@measure(larger_is_better=True)
 def recall(
     y_true: Any,
     y_pred: Any,
@@ -170,6 +175,7 @@ def recall(
     return _set_measure("recall", y_true, y_pred, hierarchy, average, empty, exclude_universal)
 
 
+@measure(larger_is_better=True)
 def f_score(
     y_true: Any,
     y_pred: Any,
@@ -207,6 +213,7 @@ def f_score(
     return _set_measure("f_score", y_true, y_pred, hierarchy, average, empty, exclude_universal)
 
 
+@measure(larger_is_better=True)
 def jaccard(
     y_true: Any,
     y_pred: Any,
@@ -244,6 +251,7 @@ def jaccard(
     return _set_measure("jaccard", y_true, y_pred, hierarchy, average, empty, exclude_universal)
 
 
+@measure(larger_is_better=True)
 def harmonic_f(
     y_true: Any,
     y_pred: Any,
@@ -325,8 +333,8 @@ def label_set_measures(
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
     sets = (pair.truth, pair.other)
     measures = {"HL": hamming(*sets), "CL": subset_accuracy(*sets)}
-    for name, measure in (("PR", precision), ("RE", recall), ("F1", f_score), ("F2", harmonic_f), ("AC", jaccard)):
-        measures[name] = measure(*sets, empty=empty)
+    for name, function in (("PR", precision), ("RE", recall), ("F1", f_score), ("F2", harmonic_f), ("AC", jaccard)):
+        measures[name] = function(*sets, empty=empty)
     return measures
 
 

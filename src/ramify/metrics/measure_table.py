@@ -22,6 +22,7 @@ from ramify.metrics.hierarchical import (
 from ramify.metrics.inputs import label_counts, matched_by_name, zero_one_matrix
 from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
+from ramify.metrics.measures import larger_is_better
 from ramify.metrics.numbers import r2, rmse, rrmse
 
 if TYPE_CHECKING:
@@ -111,66 +112,67 @@ def more_than_half(scores: Any) -> sparse.csr_array:
     return sparse.csr_array((scores > 0.5).astype(np.int8))
 
 
-_Measures = dict[str, tuple[Any, Literal["higher", "lower"]]]
+_Measures = dict[str, tuple[Callable[..., Any], Any]]
+"""By its name in the table: the measure, which knows its direction, and its value."""
 
 
 def _label_measures(truth: sparse.csc_array, scores: Any, predicted: Any, hierarchy: Hierarchy | None) -> _Measures:
     measures: _Measures = {
-        "AUPRC, pooled": (auprc(truth, scores), "higher"),
-        "AUPRC, mean of labels": (auprc(truth, scores, average="macro"), "higher"),
-        "AUPRC, weighted mean": (auprc(truth, scores, average="weighted"), "higher"),
-        "average precision, pooled": (average_precision(truth, scores), "higher"),
-        "AUROC, pooled": (auroc(truth, scores), "higher"),
-        "AUROC, mean of labels": (auroc(truth, scores, average="macro"), "higher"),
-        "Hamming loss": (hamming(truth, predicted), "lower"),
-        "subset accuracy": (subset_accuracy(truth, predicted), "higher"),
+        "AUPRC, pooled": (auprc, auprc(truth, scores)),
+        "AUPRC, mean of labels": (auprc, auprc(truth, scores, average="macro")),
+        "AUPRC, weighted mean": (auprc, auprc(truth, scores, average="weighted")),
+        "average precision, pooled": (average_precision, average_precision(truth, scores)),
+        "AUROC, pooled": (auroc, auroc(truth, scores)),
+        "AUROC, mean of labels": (auroc, auroc(truth, scores, average="macro")),
+        "Hamming loss": (hamming, hamming(truth, predicted)),
+        "subset accuracy": (subset_accuracy, subset_accuracy(truth, predicted)),
     }
-    by_example: list[tuple[str, Callable[..., Any]]] = [
-        ("precision", precision),
-        ("recall", recall),
-        ("F", f_score),
-        ("Jaccard", jaccard),
-    ]
-    for name, measure in by_example:
-        measures[f"{name}, mean of rows"] = (measure(truth, predicted), "higher")
-    if (label_counts(truth) == truth.shape[0]).any():
+    by_example = {"precision": precision, "recall": recall, "F": f_score, "Jaccard": jaccard}
+    for name, function in by_example.items():
+        measures[f"{name}, mean of rows"] = (function, function(truth, predicted))
+    some_universal = bool((label_counts(truth) == truth.shape[0]).any())
+    if some_universal:
         without = auprc(truth, scores, exclude_universal=True)
-        measures["AUPRC, pooled, without universal labels"] = (without, "higher")
+        measures["AUPRC, pooled, without universal labels"] = (auprc, without)
     if hierarchy is not None:
-        measures["hierarchical precision"] = (hierarchical_precision(truth, predicted, hierarchy=hierarchy), "higher")
-        measures["hierarchical recall"] = (hierarchical_recall(truth, predicted, hierarchy=hierarchy), "higher")
-        measures["hierarchical F"] = (hierarchical_f(truth, predicted, hierarchy=hierarchy), "higher")
-        measures["Fmax"] = (fmax(truth, scores, hierarchy=hierarchy, exclude_universal=True), "higher")
-        measures["Smin"] = (smin(truth, scores, hierarchy=hierarchy), "lower")
+        of_sets = {"precision": hierarchical_precision, "recall": hierarchical_recall, "F": hierarchical_f}
+        for name, of_set in of_sets.items():
+            measures[f"hierarchical {name}"] = (of_set, of_set(truth, predicted, hierarchy=hierarchy))
+        measures["Fmax"] = (fmax, fmax(truth, scores, hierarchy=hierarchy))
+        if some_universal:
+            without = fmax(truth, scores, hierarchy=hierarchy, exclude_universal=True)
+            measures["Fmax, without universal labels"] = (fmax, without)
+        measures["Smin"] = (smin, smin(truth, scores, hierarchy=hierarchy))
     return measures
 
 
 def _class_measures(y_true: Any, scores: NDArray[np.float64], predicted: Any, classes: Any) -> _Measures:
-    true, names = np.asarray(y_true), np.asarray(classes)
-    one_hot, predicted_one_hot = (np.asarray(y)[:, np.newaxis] == names for y in (true, predicted))
+    names = np.asarray(classes)
+    one_hot, predicted_one_hot = (np.asarray(y)[:, np.newaxis] == names for y in (y_true, predicted))
+    rate, mean = true_positive_rate, geometric_mean
     return {
-        "accuracy": (float(np.mean(true == np.asarray(predicted))), "higher"),
-        "balanced accuracy": (true_positive_rate(one_hot, predicted_one_hot, average="macro"), "higher"),
-        "GM, weighted mean": (geometric_mean(one_hot, predicted_one_hot, average="weighted"), "higher"),
-        "AUROC, mean of classes": (auroc(one_hot, scores, average="macro"), "higher"),
-        "AUPRC, mean of classes": (auprc(one_hot, scores, average="macro"), "higher"),
+        "accuracy": (subset_accuracy, subset_accuracy(one_hot, predicted_one_hot)),
+        "balanced accuracy": (rate, rate(one_hot, predicted_one_hot, average="macro")),
+        "GM, weighted mean": (mean, mean(one_hot, predicted_one_hot, average="weighted")),
+        "AUROC, mean of classes": (auroc, auroc(one_hot, scores, average="macro")),
+        "AUPRC, mean of classes": (auprc, auprc(one_hot, scores, average="macro")),
     }
 
 
 def _number_measures(y_true: Any, predicted: Any, means: NDArray[np.float64]) -> _Measures:
     return {
-        "RMSE": (rmse(y_true, predicted), "lower"),
-        "RRMSE": (rrmse(y_true, predicted, mean=means), "lower"),
-        "R2": (r2(y_true, predicted, mean=means), "higher"),
+        "RMSE": (rmse, rmse(y_true, predicted)),
+        "RRMSE": (rrmse, rrmse(y_true, predicted, mean=means)),
+        "R2": (r2, r2(y_true, predicted, mean=means)),
     }
 
 
 def _ranking_measures(y_true: Any, predicted: Any) -> _Measures:
     return {
-        "Kendall's tau-b": (kendall_tau(y_true, predicted), "higher"),
-        "Spearman's rho": (spearman_rho(y_true, predicted), "higher"),
-        "Spearman's footrule": (spearman_footrule(y_true, predicted), "lower"),
-        "top-1 overlap": (top_k_overlap(y_true, predicted, k=1), "higher"),
+        "Kendall's tau-b": (kendall_tau, kendall_tau(y_true, predicted)),
+        "Spearman's rho": (spearman_rho, spearman_rho(y_true, predicted)),
+        "Spearman's footrule": (spearman_footrule, spearman_footrule(y_true, predicted)),
+        "top-1 overlap": (top_k_overlap, top_k_overlap(y_true, predicted, k=1)),
     }
 
 
@@ -180,10 +182,10 @@ def _as_frame(model: _Measures, baseline: _Measures) -> pd.DataFrame:
     rows = {
         name: {
             "model": float(value),
-            "prior": float(baseline[name][0]),
-            "better": better,
+            "prior": float(baseline[name][1]),
+            "better": "higher" if larger_is_better(function) else "lower",
             "left_out": getattr(value, "n_left_out", 0),
         }
-        for name, (value, better) in model.items()
+        for name, (function, value) in model.items()
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("measure")

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from ramify.features.frames import as_array
 from ramify.metrics.inputs import averaged, check_average, matched_by_name
+from ramify.metrics.measures import measure
 
 NumberAverage = Literal["macro"] | None
 
 
+@measure(larger_is_better=False, takes="numbers")
 def rmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro") -> Any:
     """Root of the mean squared error.
 
@@ -37,6 +39,7 @@ def rmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro") -> Any:
     return _over_targets(np.sqrt(np.mean((true - predicted) ** 2, axis=0)), average)
 
 
+@measure(larger_is_better=False, takes="numbers")
 def rrmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: Any = None) -> Any:
     """Root mean squared error relative to that of predicting the mean.
 
@@ -63,6 +66,7 @@ def rrmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: A
     return _over_targets(np.sqrt(_relative_error(y_true, y_pred, mean)), average)
 
 
+@measure(larger_is_better=True, takes="numbers")
 def r2(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: Any = None) -> Any:
     """Coefficient of determination: one minus the squared error relative to that of predicting the mean.
 

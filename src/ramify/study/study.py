@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import sklearn.metrics
 
 from ramify import metrics
 from ramify.compare import Comparison, compare
@@ -47,8 +48,9 @@ class Study:
         Seed of the splits and of all cells.
     missing : list of str
         Names of data sets that the study would like and did not find, to be shown with its results.
-    losses : list of str
-        Names of measures that are better the smaller they are, beside those of `ramify.metrics` that are known to be.
+    losses, gains : list of str
+        Names of measures that are better the smaller, or the larger, they are. Measures of `ramify.metrics` and
+        `sklearn.metrics`, and functions marked by `ramify.metrics.measure`, say so themselves.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class Study:
         random_state: int = 0,
         missing: Sequence[str] = (),
         losses: Sequence[str] = (),
+        gains: Sequence[str] = (),
     ) -> None:
         self.datasets = dict(datasets)
         self.methods = dict(methods)
@@ -85,6 +88,9 @@ class Study:
         self.random_state = check_integer(self, "random_state", random_state, low=0)
         self.missing = list(missing)
         self.losses = list(losses)
+        self.gains = list(gains)
+        if both := [name for name in self.losses if name in self.gains]:
+            raise ValueError(f"The measure {both[0]!r} is named as a loss and as a gain; it can be one of them.")
         self._store = Store(self.folder)
 
     def cells(self) -> list[Cell]:
@@ -176,17 +182,26 @@ class Study:
         table.index.name = table.columns.name = None
         return table
 
-    def is_loss(self, measure: str) -> bool:
-        """Whether a measure is better the smaller it is."""
-        known = {getattr(metrics, name) for name in _LOSSES}
-        return measure in _LOSSES or measure in self.losses or self.measures.get(measure) in known
+    def larger_is_better(self, measure: str) -> bool:
+        """Which way a measure points: as `losses` and `gains` say, else as its function or its name is known for."""
+        if measure in self.losses or measure in self.gains:
+            return measure in self.gains
+        function = self.measures.get(measure) or _known_measure(measure)
+        larger = None if function is None else metrics.larger_is_better(function)
+        if larger is None:
+            raise ValueError(
+                f"Nothing says whether larger values of {measure!r} are better. Say it with Study(..., "
+                f"losses=[{measure!r}]) or Study(..., gains=[{measure!r}]), or mark its function with "
+                "ramify.metrics.measure(larger_is_better=...)."
+            )
+        return larger
 
     def compare(self, measure: str, *, larger_is_better: bool | None = None, **options: Any) -> Comparison:
         """Compare the methods by one measure over the data sets that all of them finished.
 
         Smaller values win where the measure is a loss, unless `larger_is_better` says otherwise.
         """
-        larger = not self.is_loss(measure) if larger_is_better is None else larger_is_better
+        larger = self.larger_is_better(measure) if larger_is_better is None else larger_is_better
         return compare(self.table(measure).dropna(), larger_is_better=larger, **options)
 
     def _run_all(
@@ -250,15 +265,22 @@ def _log(outcome: Outcome) -> None:
 
 
 _COORDINATES = frozenset(COLUMNS) - {"measures"}
-_LOSSES = frozenset(
-    {"false_negative_rate", "false_positive_rate", "hamming", "rmse", "rrmse", "smin", "spearman_footrule"}
-)
 
 
 def _named_measures(measures: Mapping[str, Callable[..., float]] | Sequence[str]) -> dict[str, Callable[..., float]]:
     if isinstance(measures, Mapping):
         return dict(measures)
-    unknown = [name for name in measures if name not in metrics.__all__]
+    known = [name for name in metrics.__all__ if hasattr(getattr(metrics, name), "larger_is_better")]
+    unknown = [name for name in measures if name not in known]
     if unknown:
-        raise ValueError(f"ramify.metrics has no measure {unknown[0]!r}; it has {', '.join(sorted(metrics.__all__))}.")
+        raise ValueError(f"ramify.metrics has no measure {unknown[0]!r}; it has {', '.join(sorted(known))}.")
     return {name: getattr(metrics, name) for name in measures}
+
+
+def _known_measure(name: str) -> Callable[..., Any] | None:
+    """The measure of that name in ramify.metrics or sklearn.metrics, for what functions return by name."""
+    for module in (metrics, sklearn.metrics):
+        if name in module.__all__:
+            function: Callable[..., Any] = getattr(module, name)
+            return function
+    return None
