@@ -1,5 +1,7 @@
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -30,6 +32,52 @@ def test_a_link_stays_a_link(tmp_path):
         file.write(b"new")
     assert link.is_symlink()
     assert target.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_keeps_its_mode(tmp_path, mode):
+    path = tmp_path / "secret"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with whole_file(path) as file:
+        assert stat.S_IMODE(os.fstat(file.fileno()).st_mode) == mode  # before anything is in it
+        file.write(b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import ramify.writing
+if sys.argv[2] == "named":
+    del os.O_TMPFILE
+with ramify.writing.whole_file(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="the system has no files without a name")
+def test_a_killed_writer_leaves_nothing(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "model", "nameless"], check=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills and locks of files are those of Unix")
+def test_what_a_killed_writer_left_goes_with_the_next_save(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path, other = tmp_path / "model[1]", tmp_path / ".model[1].notes.tmp"
+    other.write_bytes(b"not ours")
+    subprocess.run([sys.executable, "-c", KILLED, path, "named"], check=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    with whole_file(path) as first:
+        first.write(b"first")
+        with whole_file(path) as second:  # the first is still being written and must stay
+            second.write(b"second")
+    assert path.read_bytes() == b"first"
+    assert sorted(tmp_path.iterdir()) == [other, path]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -19,7 +20,8 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a binary file that takes the place of `path` when it is complete; what was there before stays until then.
 
-    A link stays a link, to the new content. What is no regular file (a pipe, `/dev/null`) is written to as it is.
+    A link stays a link, to the new content, and the new file has the mode of the old one. What is no regular file (a
+    pipe, `/dev/null`) is written to as it is.
 
     Examples
     --------
@@ -38,12 +40,17 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         return
     path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    _remove_abandoned(path)
+    descriptor, is_named = _new_file(temporary)
     try:
+        _keep_mode(descriptor, path)
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            if not is_named:
+                # The (unused) descriptor of a folder makes Python follow the link, as it should by default.
+                os.link(f"/proc/self/fd/{file.fileno()}", temporary, src_dir_fd=file.fileno(), follow_symlinks=True)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -83,6 +90,49 @@ def neutralised(name: str) -> str:
     ("'=1+1", 'age')
     """
     return "'" + name if name.startswith(_FORMULA_STARTS) else name
+
+
+def _new_file(temporary: Path) -> tuple[int, bool]:
+    """A file to write to and whether it has its name yet: one without a name is gone if the process is killed."""
+    if hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").exists():
+        with suppress(OSError):  # not every file system has them
+            return os.open(temporary.parent, os.O_WRONLY | os.O_TMPFILE, 0o666), False
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        descriptor = os.open(temporary, flags, 0o666)
+        if not _lock(descriptor) or os.fstat(descriptor).st_nlink:
+            return descriptor, True
+        os.close(descriptor)  # another writer took it for abandoned before it was locked
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what writers of the same file left behind when they were killed: nobody holds its lock any more."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 16}.tmp"):
+        with suppress(OSError):
+            descriptor = os.open(left, os.O_WRONLY)
+            try:
+                if _lock(descriptor):
+                    left.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock a file until it is closed; False where another process has it or the system has no such locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _keep_mode(descriptor: int, path: Path) -> None:
+    """Let nobody read or write the new content who could not the old one."""
+    with suppress(OSError):
+        if hasattr(os, "fchmod"):
+            os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
 
 
 def _is_stream(path: Path) -> bool:

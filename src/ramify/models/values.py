@@ -23,6 +23,8 @@ from ramify.models.container import DTYPES, ModelFileError
 
 PUBLIC_MODULES = ("ramify.ensemble", "ramify.ranking", "ramify.selection", "ramify.chains")
 MAX_DEPTH = 60
+PADDED_TEXTS = 1 << 20
+"""So many letters an array of text may have room for beyond what its texts need."""
 
 
 class Writer:
@@ -113,6 +115,8 @@ class Writer:
         if not all(type(item) is str for item in items):
             raise TypeError(f"{where} is an array of mixed objects; a file can hold numbers or text only.")
         width = array.dtype.itemsize // 4 if array.dtype.kind == "U" else 0
+        if width > _widest(items):  # no file claims more memory than it needs by much
+            width = max(1, max(map(len, items), default=1))
         return {"kind": "text_array", "texts": self._texts(items), "shape": list(array.shape), "width": width}
 
     def _texts(self, texts: list[str]) -> dict[str, int]:
@@ -168,7 +172,7 @@ class Reader:
         texts = self._texts(node["texts"])
         if math.prod(shape) != len(texts) or type(width) is not int or width < 0:
             raise ModelFileError("An array of text in the model file does not have the shape it claims.")
-        if width and width > max((len(text) for text in texts), default=1) and width > 1:
+        if width > _widest(texts):
             raise ModelFileError("An array of text in the model file claims to be wider than its texts.")
         array = np.array(texts, dtype=f"<U{width}" if width else object)
         return array.reshape(shape)
@@ -288,6 +292,11 @@ class Reader:
         if not isinstance(shape, list) or not all(type(n) is int and 0 <= n < 1 << 62 for n in shape):
             raise ModelFileError("A value of the model file has no valid shape.")
         return tuple(shape)
+
+
+def _widest(texts: list[str]) -> int:
+    """How wide an array of these texts may be: as its longest text, or wider while that is cheap."""
+    return max(max(map(len, texts), default=1), PADDED_TEXTS // max(1, len(texts)))
 
 
 _KEYS: dict[str, tuple[set[str], ...]] = {
