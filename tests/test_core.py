@@ -17,6 +17,7 @@ NAMES = {
     "forests": {"Growth", "Forest", "grow", "predict", "predict_oob", "apply", "contributions"},
     "rankings": {"sum_rankings", "leaf_rankings"},
     "scores": {"symbolic", "genie3", "genie3_oob", "permutation"},
+    "explanations": {"shapley", "shapley_base"},
     "neighbours": {"Differences", "SparseMatrix", "nearest", "difference_sums"},
 }
 

@@ -13,6 +13,7 @@ void bind_features(nb::module_& m);
 void bind_targets(nb::module_& m);
 void bind_forests(nb::module_& m);
 void bind_growing(nb::module_& m);
+void bind_explanations(nb::module_& m);
 void bind_importances(nb::module_& m);
 void bind_permutation(nb::module_& m);
 void bind_rankings(nb::module_& m);

@@ -24,6 +24,7 @@ result is the same for every ``n_threads``, and Ctrl-C stops a call within a sec
   bind_growing(m);
   bind_importances(m);
   bind_permutation(m);
+  bind_explanations(m);
   bind_rankings(m);
   bind_relief(m);
 }

@@ -61,6 +61,26 @@ struct OutsideRow {
 };
 std::vector<OutsideRow> rows_outside(const Tree& tree, const FeatureRows& rows, const Examples& examples);
 
+/// Call `add(output, value)` for what a leaf says.
+template <class Add>
+void read_leaf(const Forest& forest, const Tree& tree, std::int32_t node, Add add) {
+  const auto leaf = static_cast<std::size_t>(tree.child[static_cast<std::size_t>(node)]);
+  if (forest.outcome == Outcome::numbers) {
+    const double* values = tree.leaf_values.data() + static_cast<std::int64_t>(leaf) * forest.n_outputs;
+    for (std::int64_t t = 0; t < forest.n_outputs; ++t) add(static_cast<std::int32_t>(t), values[t]);
+    return;
+  }
+  const std::int64_t first = tree.leaf_offsets[leaf], last = tree.leaf_offsets[leaf + 1];
+  const std::int64_t partial = tree.leaf_partial[leaf], n_partial = tree.leaf_partial[leaf + 1] - partial;
+  const std::int64_t certain = last - n_partial;
+  const double weight = tree.weight[static_cast<std::size_t>(node)];
+  for (std::int64_t p = first; p < certain; ++p) add(tree.leaf_labels[static_cast<std::size_t>(p)], 1.0);
+  for (std::int64_t p = certain; p < last; ++p) {
+    add(tree.leaf_labels[static_cast<std::size_t>(p)],
+        tree.leaf_counts[static_cast<std::size_t>(partial + p - certain)] / weight);
+  }
+}
+
 /// The leaf (node id) that a row of feature values reaches.
 inline std::int32_t find_leaf(const Tree& tree, const double* row) {
   std::int32_t node = 0;

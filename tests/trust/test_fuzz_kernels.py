@@ -46,6 +46,8 @@ def use_the_library(folder: Path) -> None:
     labels.predict(X)
     labels.apply(X)
     labels.contributions(X, 1)
+    labels.shap_values(X[:9], labels="1", background=X[:2])
+    labels.shap_values(X[:9], labels="predicted", top=2)
     labels.first(2)
     ensemble.export_tree(labels, 0)
     ensemble.ForestClassifier(2, random_state=0).fit(stored, sparse.csr_array(data.y)).predict(stored)

@@ -1,6 +1,7 @@
 """Tree ensembles for every kind of target."""
 
 from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.explanation import Explanation
 from ramify.ensemble.export import export_tree
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
@@ -8,6 +9,7 @@ from ramify.ensemble.regressor import ForestRegressor
 
 __all__ = [
     "AverageLabelRanker",
+    "Explanation",
     "ForestClassifier",
     "ForestRegressor",
     "LabelRankingForest",

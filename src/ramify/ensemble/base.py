@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
+from ramify.ensemble.explanation import Explanation, Output, explain
 from ramify.ensemble.growing import feature_rows
 from ramify.features import Features, apply_features
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
@@ -103,10 +104,58 @@ class BaseForest(BaseEstimator):
         output = self._label_index(label)
         return _core.contributions(self.trees_, rows, output=output, n_threads=effective_n_jobs(self.n_jobs))
 
+    def shap_values(self, X: Any, *, labels: Any = None, background: Any = None, top: int | None = None) -> Explanation:
+        """Shapley values: what each feature added to each prediction, the order of the features averaged out.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Rows to explain.
+        labels : None, "predicted", str, list of str or dict, default=None
+            All labels; each row's predicted ones (sparse); one label; several; or sums of labels, as
+            ``{"branch": ["a", "a/b"]}`` (the values of a sum are the sums of the values). Positions in the
+            forest's outputs stand for their names.
+        background : like X, default=None
+            Unknown features take the values of these rows in turn (interventional); each costs a run through the
+            trees. By default they follow the training rows down the tree (path-dependent), which is much faster.
+        top : int or None, default=None
+            Keep the features of largest absolute value of each prediction, sparse.
+
+        Returns
+        -------
+        Explanation
+            Its base and values add up to the prediction, before any calibration.
+
+        References
+        ----------
+        Lundberg, S. M. et al. (2020). From local explanations to global understanding with explainable AI for trees.
+        Nature Machine Intelligence 2.
+
+        Notes
+        -----
+        The weight of a leaf is an integral of a polynomial, computed exactly by quadrature; it is computed once for all
+        labels of the leaf.
+
+        Examples
+        --------
+        >>> from ramify import ForestClassifier
+        >>> X, y = [[0, 5], [1, 5], [2, 5], [3, 5]], ["no", "no", "yes", "yes"]
+        >>> forest = ForestClassifier(10, bootstrap=False, random_state=0).fit(X, y)
+        >>> forest.shap_values([[3, 5]], labels="yes").values.tolist()
+        [[0.5, 0.0]]
+        """
+        check_is_fitted(self, "trees_")
+        return explain(self, X, labels=labels, background=background, top=top)
+
+    def _output(self, label: Any) -> Output:
+        """The output of the trees that a name or a position means."""
+        index = self._label_index(label)
+        return Output(index, self.label_names_[index])
+
     def _label_index(self, label: Any) -> int:
         n_labels = len(self.label_names_)
         if isinstance(label, Integral) and not isinstance(label, bool):
-            return check_integer(f"{type(self).__name__}.contributions", "label", label, low=0, high=n_labels - 1)
+            return check_integer(type(self).__name__, "label", label, low=0, high=n_labels - 1)
         if str(label) not in self.label_names_:
             raise ValueError(
                 f"There is no label {label!r}; label_names_ lists the {n_labels} labels of this forest, "

@@ -256,6 +256,15 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         title = f"{type(self).__name__}.predict_proba"
         return self._sparse_probabilities(rows, check_real(title, "threshold", threshold, low=0, high=1))
 
+    def _predicted_outputs(self, X: Any) -> sparse.csr_array:
+        predicted = self.predict(X)
+        if self._class_values is None:
+            return sparse.csr_array(predicted)
+        order = np.argsort(self._class_values, kind="stable")
+        best = order[np.searchsorted(self._class_values, predicted, sorter=order)]
+        shape = (len(best), len(self._class_values))
+        return sparse.csr_array((np.ones(len(best)), best, np.arange(len(best) + 1)), shape=shape)
+
     def _sparse_probabilities(self, rows: _core.FeatureRows, threshold: float) -> sparse.csr_array:
         data, indices, indptr = _core.predict(
             self.trees_,

@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, feature_table, grow
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
 from ramify.features import Features, apply_features, learn_features
 from ramify.metrics.label_rankings import kendall_tau
-from ramify.parameters import check_option, check_real
+from ramify.parameters import check_integer, check_option, check_real
 from ramify.targets.rankings import (
     average_ranking,
     check_rankings,
@@ -300,6 +301,15 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         pair, direction = self._pair(label)
         signs, base = BaseForest.contributions(pairs, X, pair)
         return direction * signs / 2, float((1 + direction * base) / 2)
+
+    def _output(self, label: Any) -> Output:
+        pair, direction = self._pair(label)
+        if not isinstance(pair, str):
+            pair = self.pair_names_[
+                check_integer(type(self).__name__, "label", pair, low=0, high=len(self.pair_names_) - 1)
+            ]
+        name = label if isinstance(label, str) else pair
+        return Output(self.pair_names_.index(pair), name, direction / 2, 0.5)
 
     def _pair(self, label: Any) -> tuple[Any, int]:
         """The pair in `pair_names_` that a name means, and -1 if it names the pair the other way round."""

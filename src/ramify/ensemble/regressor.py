@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import MAX_CATEGORIES, grow
 from ramify.features import learn_features
 from ramify.metrics import r2
@@ -212,6 +213,10 @@ class ForestRegressor(RegressorMixin, BaseForest):
         values, base = super().contributions(X, label)
         output = self._label_index(label)
         return values * self.scale_[output], float(base * self.scale_[output] + self.prior_[output])
+
+    def _output(self, label: Any) -> Output:
+        index = self._label_index(label)
+        return Output(index, self.label_names_[index], float(self.scale_[index]), float(self.prior_[index]))
 
     def _in_units(self, standardised: np.ndarray) -> np.ndarray:
         numbers = standardised * self.scale_ + self.prior_
