@@ -1,11 +1,13 @@
 """Made-up results of any size, so that the report is tested without growing a forest."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.analysis import Curve, ExplainedRow, Outcome, Reason
+from ramify.analysis import Curve, ExplainedRow, Outcome, Reason, analyse
 from ramify.datasets import Dataset
 from ramify.ranking import FeatureRanking
 from ramify.report import Results
@@ -94,6 +96,47 @@ def _top(hierarchy: Hierarchy, label: int) -> int:
     above = hierarchy.ancestor_matrix
     ancestors = above.indices[above.indptr[label] : above.indptr[label + 1]]
     return int(min([label, *ancestors]))
+
+
+def kind_of_data(kind: str) -> Dataset:
+    """Small data with a target of a kind; the first two features matter."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    hierarchy = None
+    names = {
+        "classes": ("zebra", "lion", "ape"),  # not in alphabetical order
+        "labels": ("round", "red"),
+        "hierarchy": ("a", "a/b", "c"),
+        "numbers": ("weight", "height"),
+        "rankings": ("tea", "milk", "beer"),
+    }[kind]
+    if kind == "classes":
+        y = np.where(X[:, 0] > 0, 0, np.where(X[:, 1] > 0, 1, 2))
+    elif kind == "numbers":
+        y = X[:, :2] * [1, 5]
+    elif kind == "rankings":
+        y = np.column_stack([np.where(X[:, 0] > 0, 1, 3), np.full(120, 2), np.where(X[:, 0] > 0, 3, 1)]).astype(float)
+    else:
+        columns = [X[:, 0] > 0, X[:, 1] > 0] if kind == "labels" else [X[:, 0] > 0, X[:, 0] > 1, X[:, 1] > 0]
+        y = sparse.csr_array(np.column_stack(columns).astype(np.int8))
+        hierarchy = Hierarchy.from_paths(names) if kind == "hierarchy" else None
+    features = tuple(f"feature{j}" for j in range(6))
+    return Dataset(X, y=y, target=kind, feature_names=features, label_names=names, hierarchy=hierarchy, source="a.csv")
+
+
+@pytest.fixture(scope="session")
+def results_of_kind():
+    """Analysed data with a target of a kind, each once."""
+    return cache(
+        lambda kind: analyse(
+            kind_of_data(kind),
+            methods=["genie3", "relief"],
+            n_estimators=10,
+            n_repeats=2,
+            explain=True,
+            quality={"cv": 2, "n_random": 2},
+        )
+    )
 
 
 @pytest.fixture(scope="session")

@@ -176,6 +176,33 @@ def test_heat_map_shows_the_right_cell(opened, report, make_results, order):
     assert [in_order.index(label) for label in seen] == sorted(in_order.index(label) for label in seen)
 
 
+@pytest.mark.parametrize("kind", ["classes", "labels", "hierarchy", "numbers", "rankings"])
+def test_every_kind_of_target_is_shown_with_its_names(opened, results_of_kind, tmp_path, kind):
+    page = opened(write_report(results_of_kind(kind), tmp_path / "report.html"))
+    content = content_of(page)
+    names = content["labels"]["names"]
+    assert set(results_of_kind(kind).dataset.label_names) <= set(names)
+    page.locator("#tree .pick").first.click()
+    assert page.locator("#restricted").is_visible()
+    assert page.locator("#icicle rect").count() >= len(names)
+    page.locator("#heat").scroll_into_view_if_needed()
+    box = page.locator("#heat").bounding_box()
+    page.locator("#heat").hover(position={"x": 200, "y": int(box["height"]) - 8})
+    match = re.match(r"(.*) × (.*): \S+ \(", page.locator("#heat-readout").inner_text())
+    assert match
+    assert match.group(2) in names
+    for method in range(len(content["methods"])):
+        page.click(f"#ranking [data-method='{method}']")
+    assert overflow(page) == 0
+
+
+def test_pairs_of_a_ranking_are_whole_names_below_their_items(opened, results_of_kind, tmp_path):
+    page = opened(write_report(results_of_kind("rankings"), tmp_path / "report.html"))
+    page.click("#unfold")
+    assert page.locator("#tree .pick").all_inner_texts()[:3] == ["tea", "tea>milk", "tea>beer"]
+    assert "decide whether a is preferred to b" in page.locator("#drivers").inner_text()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_nothing_overflows(opened, report, scheme, size):

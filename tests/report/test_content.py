@@ -1,4 +1,6 @@
 import json
+from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ import pytest
 from ramify.datasets import Dataset
 from ramify.ranking import FeatureRanking
 from ramify.report import Results, report_content, write_report
+from ramify.report.sections import SECTIONS
 
 
 @pytest.fixture(scope="module")
@@ -163,3 +166,40 @@ def test_measures_stand_beside_the_prior(make_results, tmp_path):
     assert report_content(results)["measures"]["table"]["rows"][0] == ["AUPRC", "0.710", "0.300", "higher"]
     page = write_report(results, tmp_path / "r.html").read_text(encoding="utf-8")
     assert "&lt;Hamming&gt;" in page
+
+
+def test_scores_per_class_stand_beside_their_own_class(results_of_kind):
+    results = results_of_kind("classes")
+    content = report_content(results)
+    ranking = results.rankings["genie3"]
+    assert content["labels"]["names"] == ["zebra", "lion", "ape"]
+    assert ranking.label_names == ("ape", "lion", "zebra")
+    tops = content["methods"][0]["branches"]["tops"]
+    best = ranking.per_label.toarray().max(axis=0)
+    assert tops == pytest.approx([best[2], best[1], best[0]], rel=1e-3)
+    assert sum(content["labels"]["examples"]) == 120
+
+
+def test_pairs_of_a_ranking_stand_below_their_items(results_of_kind):
+    content = report_content(results_of_kind("rankings"))
+    names, parents = content["labels"]["names"], content["labels"]["parents"]
+    pair = names.index("tea>beer")
+    assert [names[parent] for parent in parents[pair]] == ["tea", "beer"]
+    assert content["features"]["names"][content["methods"][0]["branches"]["features"][pair][0]] == "feature0"
+    assert [names[label] for label in content["heatmaps"][0]["labels"]] == ["tea>milk", "tea>beer", "milk>beer"]
+
+
+def test_a_ranking_of_other_labels_is_refused(results_of_kind):
+    results = results_of_kind("labels")
+    other = FeatureRanking(
+        results.dataset.feature_names, np.arange(6.0), per_label=np.ones((6, 5)), label_names="abcde"
+    )
+    with pytest.raises(ValueError, match="scores of 5 labels and the report 2"):
+        report_content(replace(results, rankings={"own": other}))
+
+
+def test_every_section_has_its_template_and_place():
+    folder = files("ramify.report") / "template"
+    assert len({section.place for section in SECTIONS}) == len({section.id for section in SECTIONS}) == len(SECTIONS)
+    for section in SECTIONS:
+        assert (folder / f"{section.id}.html").is_file()

@@ -75,12 +75,12 @@ def heat_map(ranking: FeatureRanking, *, n_methods: int = 1) -> dict[str, Any]:
     Returns
     -------
     dict
-        `features` and `labels` shown, `cells` in thousandths of each label's best feature, `tops` that best score,
-        `feature_order` and `label_order` positions in clustered order.
+        `features` and `labels` (with a score) shown, `cells` in thousandths of each label's best feature, `tops` that
+        best score, `feature_order` and `label_order` positions in clustered order.
     """
     scores = sparse.csr_array(ranking.per_label).maximum(0)
     totals = np.asarray(scores.sum(axis=0)).ravel()
-    n_labels = min(scores.shape[1], HEAT_CELLS // (20 * n_methods))
+    n_labels = min(max(2, int((totals > 0).sum())), scores.shape[1], HEAT_CELLS // (20 * n_methods))
     labels = np.sort(np.argsort(-totals, kind="stable")[:n_labels])
     n_features = int(np.clip(HEAT_CELLS // (n_methods * max(1, n_labels)), 20, 60))
     features = ranking.order[:n_features]

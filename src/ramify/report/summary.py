@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ramify.report.notation import percent
+
 
 def summary_sentences(content: dict[str, Any]) -> list[str]:
-    """What a reader should know after ten seconds, most important first."""
+    """What a reader should know after ten seconds; what the sections add follows."""
     sentences = [_data_sentence(content["data"])] if content["data"] else []
     if content["methods"]:
         sentences.append(_concentration_sentence(content))
@@ -17,11 +19,6 @@ def summary_sentences(content: dict[str, Any]) -> list[str]:
     if content["features"]["selected"]:
         chosen = content["features"]["selected"]
         sentences.append(f"{sum(chosen):,} of the {len(chosen):,} features are selected.")
-    if content["quality"]:
-        sentences.extend(content["quality"]["sentences"][:1])
-    if content["agreement"]:
-        sentences.extend(content["agreement"]["sentences"][:1])
-    sentences.extend(f"{comparison['measure']}: {comparison['sentence']}" for comparison in content["comparisons"])
     return sentences
 
 
@@ -60,7 +57,7 @@ def _concentration_sentence(content: dict[str, Any]) -> str:
     name = content["features"]["names"][best]
     return (
         f"By {method['name']}, {n_half:,} of the {len(scores):,} features carry{'' if n_half > 1 else 's'} half of all "
-        f"importance; {name} leads with {_percent(scores[best] / total)}."
+        f"importance; {name} leads with {percent(scores[best] / total)}."
     )
 
 
@@ -101,63 +98,3 @@ def _planted_sentence(content: dict[str, Any]) -> list[str]:
         f"The truth is known here: {n_found} of the {n_planted} planted features are among the {n_planted} that "
         f"{method['name']} ranks highest."
     ]
-
-
-def quality_sentences(quality: dict[str, Any], p_values: np.ndarray | None) -> list[str]:
-    """Whether the rankings beat chance."""
-    sentences = []
-    chance = mean_of_known(quality["random"])
-    of_curves = {name: mean_of_known(curve) for name, curve in quality["curves"].items()}
-    means = {name: mean for name, mean in of_curves.items() if mean is not None}
-    if means and chance is not None:
-        best = max(means, key=lambda name: means[name])
-        worst = min(means, key=lambda name: means[name])
-        if means[worst] > chance:
-            word = "The ranking beats" if len(means) == 1 else "All rankings beat"
-        else:
-            beaten = [name for name, mean in means.items() if mean > chance]
-            word = f"{len(beaten)} of {len(means)} rankings beat"
-        sentences.append(
-            f"{word} random order: adding features by {best} gives a mean {quality['measure']} of {means[best]:.3f}, "
-            f"random order {chance:.3f}."
-        )
-    weighted = {name: value for name, value in quality["knn"].items() if value is not None}
-    if weighted and quality["knn_baseline"] is not None:
-        best = max(weighted, key=lambda name: weighted[name])
-        change = weighted[best] - quality["knn_baseline"]
-        sentences.append(
-            f"Neighbours weighted by {best} predict with {quality['measure']} {weighted[best]:.3f}, "
-            f"{abs(change):.3f} {'more' if change >= 0 else 'less'} than with all features alike."
-        )
-    if p_values is not None:
-        known = np.asarray(p_values)[np.isfinite(p_values)]
-        sentences.append(
-            f"{int((known <= 0.05).sum()):,} of {len(known):,} features score higher than chance explains "
-            "(p at most 0.05)."
-        )
-    return sentences
-
-
-def mean_of_known(curve: dict[str, Any] | None) -> float | None:
-    """Mean of a curve over the sizes at which it was measured; None where that is nowhere."""
-    known = [] if curve is None else [value for value in curve["values"] if value is not None]
-    return float(np.sum(np.array(known) / len(known))) if known else None
-
-
-def agreement_sentences(agreement: dict[str, Any]) -> list[str]:
-    """How alike the methods' rankings are."""
-    correlation = np.array(agreement["correlation"], dtype=float)
-    upper = np.triu_indices(len(correlation), 1)
-    values = correlation[upper]
-    low = int(np.argmin(values))
-    a, b = (agreement["methods"][upper[side][low]] for side in (0, 1))
-    mean = values.mean()
-    word = "agree closely" if mean >= 0.7 else "agree in part" if mean >= 0.3 else "disagree"
-    sentence = f"The methods {word}: their mean rank correlation is {mean:.2f}"
-    if len(values) > 1:
-        sentence += f", the lowest {values[low]:.2f} between {a} and {b}"
-    return [sentence + "."]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from ramify.analysis import Results
 from ramify.report.content import report_content
-from ramify.report.figures import report_figures
-from ramify.report.markdown import markdown_text
+from ramify.report.markdown import bullets, escaped
 from ramify.report.page import html_page
+from ramify.report.section import Content
+from ramify.report.sections import SECTIONS
 from ramify.writing import whole_file
 
 
@@ -52,10 +53,17 @@ def write_report(results: Results, path: str | os.PathLike[str]) -> Path:
     if suffix == ".json":
         text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     elif suffix == ".md":
-        text = markdown_text(content)
+        text = _markdown(content)
     else:
-        text = html_page(content, report_figures(content, results))
+        text = html_page(content, results)
     target.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(target) as file:
         file.write(text.encode("utf-8", errors="replace"))
     return target
+
+
+def _markdown(content: Content) -> str:
+    blocks = [f"# {escaped(content['title'])}", bullets(content["summary"])]
+    for section in SECTIONS:
+        blocks += section.as_markdown(content)
+    return "\n\n".join(blocks) + "\n"

@@ -29,8 +29,9 @@
     for (const child of children[label]) { level[child] = level[label] + 1; stack.push(child); }
   }
 
-  // A name such as a/b/c below a/b is shown as c; its title and every search keep the whole.
+  // A name such as a/b/c below a/b is shown as c; its title and every search keep the whole. Pairs are always whole.
   function shortName(label) {
+    if (labels.pairs) return labels.names[label];
     const name = labels.names[label], parent = labels.parents[label].length ? labels.names[labels.parents[label][0]] : null;
     return parent !== null && name.startsWith(parent) && /^[/.>|:]./.test(name.slice(parent.length)) ? name.slice(parent.length + 1) : name;
   }

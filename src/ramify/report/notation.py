@@ -1,0 +1,41 @@
+"""How a report writes numbers and names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from ramify.analysis import Results
+
+
+def rounded(values: Any) -> Any:
+    """Numbers to four significant digits, NaN as None: short in the page and valid JSON."""
+    if values is None:
+        return None
+    array = np.asarray(values, dtype=float)
+    if array.ndim == 0:
+        return float(f"{array:.4g}") if np.isfinite(array) else None
+    return [float(f"{x:.4g}") if np.isfinite(x) else None for x in array.tolist()]
+
+
+def three_decimals(value: float | None) -> str:
+    """A measure between 0 and 1; a dash where it is unknown."""
+    return "–" if value is None or np.isnan(value) else f"{value:.3f}"
+
+
+def percent(share: float) -> str:
+    """A share in percent with two digits."""
+    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
+
+
+def titled(names: Sequence[str], results: Results) -> list[str]:
+    """Names; what they are called comes first where that is known."""
+    return [f"{results.titles[name]} ({name})" if name in results.titles else str(name) for name in names]
+
+
+def file_names(source: str) -> list[str]:
+    """Names of the files of a source, without the folders that are nobody else's business."""
+    return [PurePath(part).name for part in source.split(", ") if part]

@@ -1,0 +1,74 @@
+"""The data: rows, features, target, hierarchy, fingerprint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify.analysis import Results
+from ramify.hierarchy import Hierarchy
+from ramify.report.labels import target_noun
+from ramify.report.markdown import facts_list, heading
+from ramify.report.notation import file_names
+from ramify.report.section import Content, Section
+
+
+def _part(results: Results) -> dict[str, Any] | None:
+    data = results.dataset
+    if data is None:
+        return None
+    noun = target_noun(results)[0 if data.n_labels == 1 else 1]
+    figures = [(f"{data.n_samples:,}", "examples"), (f"{data.n_features:,}", "features")]
+    facts = [
+        ("Source", ", ".join(file_names(data.source)) or "given as arrays"),
+        ("Examples", f"{data.n_samples:,}"),
+    ]
+    n_nominal = int(data.categorical_features.sum())
+    storage = "sparse" if sparse.issparse(data.X) else "dense"
+    facts.append(("Features", f"{data.n_features:,} ({data.n_features - n_nominal:,} numeric, {n_nominal:,} nominal)"))
+    facts.append(("Storage", f"{storage}, {_missing_share(data.X):.1%} of the cells missing"))
+    if data.target:
+        figures.append((f"{data.n_labels:,}", noun))
+        facts.append(("Target", f"{data.n_labels:,} {noun}"))
+    if data.target in {"labels", "hierarchy"}:
+        per_row = np.asarray(data.y.sum(axis=1)).ravel()
+        facts.append(("Labels per example", f"{per_row.mean():.1f} on average, {int(per_row.max(initial=0))} at most"))
+    if data.hierarchy is not None:
+        shape = "tree" if data.hierarchy.is_tree else "DAG"
+        deepest = _levels(data.hierarchy)
+        figures.append((f"{deepest}", "levels"))
+        facts.append(("Hierarchy", f"{shape} of {len(data.hierarchy):,} labels, {deepest} levels"))
+    if data.feature_hierarchy is not None:
+        facts.append(("Feature hierarchy", f"{len(data.feature_hierarchy):,} terms"))
+    if results.rankings:
+        figures.append((str(len(results.rankings)), "ranking" if len(results.rankings) == 1 else "rankings"))
+    if data.sha256:
+        facts.append(("SHA-256 of the data", data.sha256))
+    return {
+        "n_samples": data.n_samples,
+        "n_features": data.n_features,
+        "n_labels": data.n_labels,
+        "target": data.target,
+        "levels": _levels(data.hierarchy),
+        "key_figures": figures,
+        "facts": facts,
+    }
+
+
+def _levels(hierarchy: Hierarchy | None) -> int | None:
+    return None if hierarchy is None or not len(hierarchy) else int(np.ceil(hierarchy.depth.max()))
+
+
+def _missing_share(X: Any) -> float:
+    values = X.data if sparse.issparse(X) else np.asarray(X)
+    n_cells = X.shape[0] * X.shape[1]
+    return float(np.isnan(values).sum()) / n_cells if n_cells and values.dtype.kind == "f" else 0.0
+
+
+def _markdown(content: Content) -> list[str]:
+    return [heading(SECTION.title) + "\n\n" + facts_list(content["data"]["facts"])] if content["data"] else []
+
+
+SECTION = Section("data-card", 120, "Data", "The data", key="data", part=_part, markdown=_markdown)

@@ -1,0 +1,34 @@
+"""Who drives what: every branch of the labels with the features that matter most for it."""
+
+from __future__ import annotations
+
+from ramify.report.markdown import heading, markdown_table
+from ramify.report.section import Content, Section
+
+N_LABELS = 40
+"""Branches listed in Markdown; the rest is in the JSON form."""
+
+
+def has_branches(content: Content) -> bool:
+    """Whether there is something to say of each label."""
+    methods = content["methods"]
+    return any(method["branches"] for method in methods) or bool(methods and content["labels"]["quality"])
+
+
+def _markdown(content: Content) -> list[str]:
+    method = next((m for m in content["methods"] if m["branches"]), None)
+    if method is None:
+        return []
+    labels, names = content["labels"], content["features"]["names"]
+    order = sorted(range(len(labels["names"])), key=lambda j: -(labels["examples"] or [0] * len(labels["names"]))[j])
+    rows = []
+    for label in order[:N_LABELS]:
+        top = ", ".join(names[f] for f in method["branches"]["features"][label][: content["chips"]])
+        examples = "" if labels["examples"] is None else f"{labels['examples'][label]:,}"
+        quality = "" if not labels["quality"] or labels["quality"][label] is None else f"{labels['quality'][label]:.3f}"
+        rows.append([labels["names"][label], examples, quality, top])
+    columns = [labels["noun"], "examples", labels["quality_name"], "top features"]
+    return [heading(SECTION.title), markdown_table(columns, rows)]
+
+
+SECTION = Section("drivers", 10, "Who drives what", "Who drives what", shown=has_branches, markdown=_markdown)

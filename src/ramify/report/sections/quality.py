@@ -1,0 +1,133 @@
+"""Can the ranking be trusted? Weighted neighbours, curves of added features, p-values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ramify import plots
+from ramify.analysis import Curve, Results
+from ramify.report.notation import rounded, three_decimals
+from ramify.report.section import Chart, Content, Section
+
+
+def _part(results: Results) -> dict[str, Any] | None:
+    if not (results.knn_quality or results.curves or results.p_values is not None):
+        return None
+    part: dict[str, Any] = {
+        "measure": results.quality_name,
+        "knn": {name: rounded(value) for name, value in results.knn_quality.items()},
+        "knn_baseline": rounded(results.knn_baseline),
+        "curves": {name: _curve(curve) for name, curve in results.curves.items()},
+        "random": None if results.random_curve is None else _curve(results.random_curve),
+    }
+    part["table"] = _table(part)
+    part["sentences"] = _sentences(part, results.p_values)
+    return part
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    return {
+        "sizes": [int(size) for size in curve.sizes],
+        "values": rounded(curve.values),
+        "low": None if curve.low is None else rounded(curve.low),
+        "high": None if curve.high is None else rounded(curve.high),
+    }
+
+
+def _table(part: dict[str, Any]) -> dict[str, Any] | None:
+    """Methods by the checks that were made, with what chance gives in the last row."""
+    if not (part["knn"] or part["curves"]):
+        return None
+    columns = ["Ranking"]
+    if part["knn"]:
+        columns.append(f"Weighted neighbours, {part['measure']}")
+    if part["curves"]:
+        columns.append(f"Mean over the curve, {part['measure']}")
+    rows = []
+    for name in dict.fromkeys([*part["knn"], *part["curves"]]):
+        row = [name]
+        if part["knn"]:
+            row.append(three_decimals(part["knn"].get(name)))
+        if part["curves"]:
+            row.append(three_decimals(_mean_of_known(part["curves"].get(name))))
+        rows.append(row)
+    last = ["Without a ranking"]
+    if part["knn"]:
+        last.append(three_decimals(part["knn_baseline"]))
+    if part["curves"]:
+        last.append(three_decimals(_mean_of_known(part["random"])))
+    return {"columns": columns, "rows": [*rows, last]}
+
+
+def _sentences(part: dict[str, Any], p_values: np.ndarray | None) -> list[str]:
+    """Whether the rankings beat chance."""
+    sentences = []
+    chance = _mean_of_known(part["random"])
+    of_curves = {name: _mean_of_known(curve) for name, curve in part["curves"].items()}
+    means = {name: mean for name, mean in of_curves.items() if mean is not None}
+    if means and chance is not None:
+        best = max(means, key=lambda name: means[name])
+        worst = min(means, key=lambda name: means[name])
+        if means[worst] > chance:
+            word = "The ranking beats" if len(means) == 1 else "All rankings beat"
+        else:
+            beaten = [name for name, mean in means.items() if mean > chance]
+            word = f"{len(beaten)} of {len(means)} rankings beat"
+        sentences.append(
+            f"{word} random order: adding features by {best} gives a mean {part['measure']} of {means[best]:.3f}, "
+            f"random order {chance:.3f}."
+        )
+    weighted = {name: value for name, value in part["knn"].items() if value is not None}
+    if weighted and part["knn_baseline"] is not None:
+        best = max(weighted, key=lambda name: weighted[name])
+        change = weighted[best] - part["knn_baseline"]
+        sentences.append(
+            f"Neighbours weighted by {best} predict with {part['measure']} {weighted[best]:.3f}, "
+            f"{abs(change):.3f} {'more' if change >= 0 else 'less'} than with all features alike."
+        )
+    if p_values is not None:
+        known = np.asarray(p_values)[np.isfinite(p_values)]
+        sentences.append(
+            f"{int((known <= 0.05).sum()):,} of {len(known):,} features score higher than chance explains "
+            "(p at most 0.05)."
+        )
+    return sentences
+
+
+def _mean_of_known(curve: dict[str, Any] | None) -> float | None:
+    """Mean of a curve over the sizes at which it was measured; None where that is nowhere."""
+    known = [] if curve is None else [value for value in curve["values"] if value is not None]
+    return float(np.sum(np.array(known) / len(known))) if known else None
+
+
+def _charts(content: Content, results: Results) -> list[Chart]:  # noqa: ARG001
+    charts = []
+    part = content["quality"]
+    if part and part["curves"]:
+        random = part["random"]
+        figure = plots.addition_curves(
+            {name: (curve["sizes"], curve["values"]) for name, curve in part["curves"].items()},
+            random=None if random is None else (random["sizes"], random["values"], random["low"], random["high"]),
+            measure=part["measure"],
+        )
+        caption = "Quality of a forest that may only use the best features. The grey band is random order."
+        charts.append(Chart("curves", figure, caption))
+    if content["features"]["p_values"]:
+        figure = plots.p_values(np.array([np.nan if p is None else p for p in content["features"]["p_values"]]))
+        caption = "Significance of the features. Without any true signal the points would follow the dashed line."
+        charts.append(Chart("significance", figure, caption))
+    return charts
+
+
+SECTION = Section(
+    "quality",
+    80,
+    "Trust",
+    "Can the ranking be trusted?",
+    key="quality",
+    part=_part,
+    charts=_charts,
+    summary=lambda part: part["sentences"][:1],
+)
