@@ -16,7 +16,7 @@ NAMES = {
     "targets": {"LabelRows", "NumberRows", "RankingRows"},
     "forests": {"Growth", "Forest", "grow", "predict", "predict_oob", "apply", "contributions"},
     "rankings": {"sum_rankings", "leaf_rankings"},
-    "scores": {"symbolic", "genie3", "genie3_oob", "permutation"},
+    "scores": {"symbolic", "genie3", "genie3_oob", "permutation", "redraw_sums", "redraw_rows"},
     "explanations": {"shapley", "shapley_base"},
     "neighbours": {"Differences", "SparseMatrix", "nearest", "difference_sums"},
 }

@@ -8,80 +8,13 @@
 #include "base/bits.hpp"
 #include "forest/bagging.hpp"
 #include "forest/predictor.hpp"
+#include "scores/row_values.hpp"
 
 namespace ramify {
 
 namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-/// The values of one row, each looked up once.
-class RowValues {
- public:
-  explicit RowValues(const FeatureTable& table)
-      : table_(table), values_(at(table.n_features())), known_for_(values_.size(), 0) {}
-
-  void begin(std::uint32_t row) {
-    row_ = row;
-    ++stamp_;
-    const RowEntries* const entries = table_.row_entries();
-    if (entries == nullptr) return;
-    for (std::int64_t e = entries->offsets[row]; e < entries->offsets[row + 1]; ++e) {
-      const std::uint32_t feature = entries->features[at(e)];
-      values_[feature] = table_.column(feature).value_of(entries->codes[at(e)]);
-      known_for_[feature] = stamp_;
-    }
-  }
-
-  double operator()(std::int32_t feature) {
-    const auto f = static_cast<std::size_t>(feature);
-    if (known_for_[f] != stamp_) {
-      const Column& column = table_.column(feature);
-      values_[f] = is_listed(feature) ? column.value_of(column.default_code) : column.value(row_);
-      known_for_[f] = stamp_;
-    }
-    return values_[f];
-  }
-
- private:
-  /// Would `begin` have found the row's value if it were not the default? Columns kept as bits are not among the
-  /// entries.
-  bool is_listed(std::int32_t feature) const {
-    const RowBits* const bits = table_.row_bits();
-    return table_.by_row(feature) && (bits == nullptr || bits->bit_of[at(feature)] < 0);
-  }
-
-  const FeatureTable& table_;
-  std::uint32_t row_ = 0;
-  std::uint64_t stamp_ = 0;
-  std::vector<double> values_;
-  std::vector<std::uint64_t> known_for_;  ///< stamp of the row that the value is of
-};
-
-/// The nodes of a row's path, the leaf last.
-void follow(const Tree& tree, RowValues& values, std::vector<std::int32_t>& path) {
-  path.assign(1, 0);
-  while (tree.feature[at(path.back())] >= 0)
-    path.push_back(tree.next(path.back(), values(tree.feature[at(path.back())])));
-}
-
-/// The leaf that a row reaches when the value of one feature is another one: the same up to the first of the feature's
-/// tests on the path that comes out otherwise.
-std::int32_t leaf_with(const Tree& tree, RowValues& values, const std::vector<std::int32_t>& path,
-                       std::int32_t permuted, double value) {
-  std::int32_t node = path.back();
-  for (std::size_t step = 0; step + 1 < path.size(); ++step) {
-    if (tree.feature[at(path[step])] != permuted) continue;
-    node = tree.next(path[step], value);
-    if (node != path[step + 1]) break;
-    node = path.back();
-  }
-  while (tree.feature[at(node)] >= 0) {
-    const std::int32_t feature = tree.feature[at(node)];
-    node = tree.next(node, feature == permuted ? value : values(feature));
-  }
-  return node;
-}
 
 }  // namespace
 
@@ -147,7 +80,9 @@ OutOfBagPaths::OutOfBagPaths(const Tree& tree, const FeatureTable& table, const 
     values.begin(rows_[i]);
     follow(tree, values, path);
     for (std::size_t e = tests_of_row[i]; e < tests_of_row[i + 1]; ++e) {
-      new_leaves_[place_of[e]] = leaf_with(tree, values, path, tests[e], permuted[place_of[e]]);
+      new_leaves_[place_of[e]] = leaf_with(
+          tree, values, path, [&](std::int32_t feature) { return feature == tests[e]; },
+          [&](std::int32_t) { return permuted[place_of[e]]; });
     }
   }
 }
