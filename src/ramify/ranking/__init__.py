@@ -14,6 +14,7 @@ from ramify.ranking.agreement import (
     spearman,
     stability,
 )
+from ramify.ranking.discovery import Claim, Discoveries, discoveries
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.forest import ForestRanker, forest_ranking, nested_rankings
 from ramify.ranking.groups import correlation_groups, group_frame, subtree_groups
@@ -23,6 +24,8 @@ from ramify.ranking.significance import Significance, significance
 
 __all__ = [
     "AdditionCurve",
+    "Claim",
+    "Discoveries",
     "FeatureRanking",
     "ForestRanker",
     "Fuji",
@@ -33,6 +36,7 @@ __all__ = [
     "Stability",
     "addition_curve",
     "correlation_groups",
+    "discoveries",
     "efficiency",
     "forest_ranking",
     "fuji",

@@ -216,7 +216,7 @@ def forest_ranking(
     """
     scores = _checked_scores("forest_ranking", "score", score)
     check_flag("forest_ranking", "per_label", per_label)
-    sums = _score_means(forest, scores, _grown_on(forest, scores, X, y, sample_weight), forest.trees_, per_label)
+    sums = _score_means(forest, scores, grown_on(forest, scores, X, y, sample_weight), forest.trees_, per_label)
     rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in scores}
     return rankings[scores[0]] if isinstance(score, str) else rankings
 
@@ -259,7 +259,7 @@ def nested_rankings(
     check_is_fitted(forest, "trees_")
     for size in sizes:
         check_integer("nested_rankings", "sizes", size, low=1, high=forest.trees_.n_trees)
-    data = _grown_on(forest, scores, X, y, sample_weight)
+    data = grown_on(forest, scores, X, y, sample_weight)
     totals: dict[str, tuple[Any, Any]] = {}
     found, done = {}, 0
     for size in sorted(set(sizes)):
@@ -271,7 +271,7 @@ def nested_rankings(
 
 
 @dataclass(frozen=True)
-class _Grown:
+class Grown:
     """What a forest was grown on, as the out-of-bag scores need it."""
 
     features: Features
@@ -296,7 +296,8 @@ def _refuse_without_bags(scores: Sequence[str]) -> None:
             )
 
 
-def _grown_on(forest: Forest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any) -> _Grown | None:
+def grown_on(forest: Forest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any) -> Grown | None:
+    """The data that a forest was fitted on, checked and encoded, if one of the scores needs them."""
     check_is_fitted(forest, "trees_")
     needing = [name for name in scores if name in _OUT_OF_BAG_SCORES]
     if not needing:
@@ -321,11 +322,11 @@ def _grown_on(forest: Forest, scores: Sequence[str], X: Any, y: Any, sample_weig
     table = (
         feature_table(features, max_bins=forest.max_bins, n_jobs=forest.n_jobs) if "permutation" in needing else None
     )
-    return _Grown(features, table, target, weights)
+    return Grown(features, table, target, weights)
 
 
 def _score_means(
-    forest: Forest, scores: Sequence[str], data: _Grown | None, trees: Any, per_label: bool
+    forest: Forest, scores: Sequence[str], data: Grown | None, trees: Any, per_label: bool
 ) -> dict[str, tuple[np.ndarray, Any]]:
     """Mean over the trees of each score, and of the score per label or None."""
     n_threads = effective_n_jobs(forest.n_jobs)

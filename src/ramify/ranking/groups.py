@@ -57,7 +57,7 @@ def correlation_groups(X: Any, *, threshold: float = 0.9) -> dict[str, np.ndarra
     if len(names) == 1:
         return {names[0]: np.array([0])}
     dense = values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=np.float64)
-    apart = 1 - np.abs(_rank_correlations(dense))
+    apart = 1 - np.abs(rank_correlations(dense))
     np.fill_diagonal(apart, 0)
     group = fcluster(linkage(squareform(apart, checks=False), "complete"), 1 - threshold + 1e-12, "distance")
     members = [np.flatnonzero(group == number) for number in np.unique(group)]
@@ -148,7 +148,8 @@ def group_frame(ranking: FeatureRanking, groups: Mapping[str, np.ndarray]) -> pd
     return frame.sort_values(["rank", "best_rank"], kind="stable", ignore_index=True)
 
 
-def _rank_correlations(values: np.ndarray) -> np.ndarray:
+def rank_correlations(values: np.ndarray) -> np.ndarray:
+    """Spearman correlations of all columns; a missing value counts as the median rank."""
     ranks = np.empty_like(values)
     for j, column in enumerate(values.T):
         known = ~np.isnan(column)

@@ -1,0 +1,221 @@
+"""discoveries: from data to claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
+from ramify.ensemble.base import checked_sample_weight
+from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.features import Features, columns_of, feature_names, learn_features
+from ramify.features.frames import is_numbers
+from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.ranking.discovery.control import CONTROLS, q_values, simes
+from ramify.ranking.discovery.effects import beyond_parents, claim_effects
+from ramify.ranking.discovery.result import Claim, Discoveries
+from ramify.ranking.discovery.survey import Question, Survey, survey
+from ramify.ranking.discovery.units import MOST_GROUPED
+
+GIVEN = ("others", "nothing")
+_FEWEST_ROWS = 100
+_MOST_CELLS = 50_000_000
+
+
+def discoveries(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    given: str = "others",
+    groups: str | None = "auto",
+    n_draws: int = 5,
+    fdr: float = 0.1,
+    control: str = "joint",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Discoveries:
+    """Which features drive which branches: claims with a stated share of false ones.
+
+    For each feature and branch: given all other features, does the feature tell anything about which labels of the
+    branch a row has? One forest is grown. Each feature is redrawn from its distribution given the others, and a t-test
+    over rows says whether the out-of-bag error of a label grows.
+
+    Parameters
+    ----------
+    estimator : ForestClassifier, ForestRegressor, LabelRankingForest or None
+        The forest, with the hierarchy where there is one; it is cloned and grown. None takes the forest that was tried:
+        200 trees with at least 3 rows in a leaf, for numbers if y is numbers, else for classes or label sets.
+    X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+        Features; NaN is missing. At least 100 rows, at most 50 million cells.
+    y : array, CSR or frame
+        What the forest takes. Labels with fewer than 10 rows with or without them are not tested.
+    given : {"others", "nothing"}, default="others"
+        "others" asks for drive: what a feature tells beyond all others. "nothing" asks for association: a feature that
+        only goes along with a driver is then claimed too.
+    groups : {"auto", None}, default="auto"
+        Whether features that cannot be told apart are tested and claimed as one group.
+    n_draws : int, default=5
+        How often each feature is redrawn.
+    fdr : float, default=0.1
+        Expected share of false claims among all.
+    control : {"joint", "per_feature", "flat"}, default="joint"
+        What the share is over: all claims, in which whoever drives a branch drives everything above it (DAGGER); the
+        mean, over features that are selected, of their own share; or all claims without regard to the hierarchy.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows, in the forest and in the test; rows of weight 0 take no part.
+    n_jobs : int or None, default=None
+        Threads; the result is the same for any number.
+    random_state : int, RandomState or None
+        Seed.
+    verbose : int, default=0
+        Whether to show progress.
+
+    Returns
+    -------
+    Discoveries
+        The claims, what was not tested or is doubtful, and the guarantee in words.
+
+    Notes
+    -----
+    A column is redrawn by stages, each learnt without the row that it is for and kept if the error falls by 1 %: ridge
+    regression on the most correlated features, splines, a forest; residuals are exchanged among rows with similar
+    fitted values. Values that many rows share, missing ones and classes are drawn from a multinomial logit. The redraw
+    is checked: what is left of a column must be unrelated to the redrawn predictions, else the feature is reported as
+    doubtful and not claimed. Tables of fewer than 40 features are padded with redrawn ones. The p-value of a branch is
+    that of Simes over its labels.
+
+    That p-values are valid is measured, not proved: `benchmarks/bench_discoveries.py`. Sharply curved or interacting
+    dependence between features can yield false claims. A claim is no statement about causes.
+
+    References
+    ----------
+    E. Candes, Y. Fan, L. Janson, J. Lv. Panning for gold: model-X knockoffs for high dimensional controlled variable
+    selection. Journal of the Royal Statistical Society B 80, 2018 (conditional randomisation).
+
+    A. Ramdas, J. Chen, M. J. Wainwright, M. I. Jordan. A sequential algorithm for false discovery rate control on
+    directed acyclic graphs. Biometrika 106, 2019.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ensemble import ForestClassifier
+    >>> from ramify.ranking import discoveries
+    >>> data = make_hierarchical(300, depth=1, n_features=20, random_state=0)
+    >>> forest = ForestClassifier(100, hierarchy=data.hierarchy, min_samples_leaf=3)
+    >>> found = discoveries(forest, data.X, data.y, random_state=0)
+    >>> drivers = {claim.feature for claim in found.claims}
+    >>> drivers <= {name for name, true in zip(data.feature_names, data.truth.any(axis=1)) if true}
+    True
+    """
+    check_option("discoveries", "given", given, GIVEN)
+    check_option("discoveries", "groups", groups, ("auto", None))
+    check_option("discoveries", "control", control, CONTROLS)
+    check_integer("discoveries", "n_draws", n_draws, low=1)
+    check_integer("discoveries", "verbose", verbose, low=0)
+    check_real("discoveries", "fdr", fdr, low=0, high=1, open_low=True, open_high=True)
+    check_jobs("discoveries", n_jobs)
+    forest = _checked_forest(estimator, y)
+    owner = columns_of("discoveries")
+    features = learn_features(owner, X, _nominal(forest, X), max_categories=MAX_CATEGORIES)
+    _refuse_size(features, groups)
+    weights = checked_sample_weight(owner, sample_weight, features.values.shape[0])
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    question = Question(forest, given, groups == "auto", n_draws, seed, n_jobs, verbose)
+    singles: list[tuple[int, ...]] | None = None
+    if groups is None:
+        singles = [(feature,) for feature in range(features.values.shape[1])]
+    found = survey(question, features, y, weights, singles)
+    values = sparse.csr_array(features.values) if features.is_sparse else features.values
+    by_row = Features(values, features.n_categories)
+    return _discovered(found, feature_names(owner), by_row, y, weights, fdr, control)
+
+
+def _discovered(
+    found: Survey, names: tuple[str, ...], features: Features, y: Any, weights: Any, fdr: float, control: str
+) -> Discoveries:
+    outcome = found.outcome
+    p_values = simes(found.p_values, outcome.members)
+    if found.units:
+        q = q_values(p_values, outcome.parents, fdr, control, found.n_unused)
+    else:
+        q = np.ones(p_values.shape)
+    claims = np.argwhere(q <= fdr)
+    effects = claim_effects(found, claims)
+    beyond = beyond_parents(found, claims, features, y, weights, fdr)
+    unit_names = [_unit_name(unit.features, names) for unit in found.units]
+    listed = []
+    for k, (unit, branch) in enumerate(claims.tolist()):
+        effect, low, high = (None if np.isnan(value) else float(value) for value in effects[k])
+        p, level = float(p_values[unit, branch]), float(q[unit, branch])
+        rows = int(outcome.rows[branch])
+        listed.append(Claim(unit_names[unit], outcome.branches[branch], effect, low, high, p, level, rows, beyond[k]))
+    return Discoveries(
+        claims=tuple(sorted(listed, key=lambda claim: (claim.q, claim.p, claim.feature, claim.branch))),
+        groups={
+            unit_names[k]: tuple(names[feature] for feature in unit.features)
+            for k, unit in enumerate(found.units)
+            if len(unit.features) > 1
+        },
+        untested=outcome.untested,
+        doubtful={unit_names[k]: unit.doubt for k, unit in enumerate(found.units) if unit.doubt},
+        branches=outcome.branches,
+        given=found.question.given,
+        control=control,
+        fdr=fdr,
+        n_draws=found.question.n_draws,
+        n_rows=found.predictors.n_rows,
+        n_units=len(found.units) + found.n_unused,
+    )
+
+
+def _unit_name(features: tuple[int, ...], names: tuple[str, ...]) -> str:
+    if len(features) <= 3:
+        return " + ".join(names[feature] for feature in features)
+    return f"{names[features[0]]} + {len(features) - 1} more"
+
+
+def _checked_forest(estimator: Any, y: Any) -> Any:
+    if estimator is None:
+        kind = ForestRegressor if is_numbers(y) else ForestClassifier
+        return kind(200, min_samples_leaf=3)
+    if not isinstance(estimator, (ForestClassifier, ForestRegressor, LabelRankingForest)):
+        raise TypeError(
+            "The 'estimator' parameter of discoveries must be a ForestClassifier, a ForestRegressor, a "
+            f"LabelRankingForest or None. Got {type(estimator).__name__} instead."
+        )
+    if not estimator.bootstrap:
+        raise ValueError(
+            "discoveries tests out-of-bag predictions, and a forest with bootstrap=False (extra trees) has none. Use "
+            "bootstrap=True."
+        )
+    return estimator
+
+
+def _nominal(forest: Any, X: Any) -> Any:
+    """Which features the forest takes for nominal."""
+    return forest.categorical_features if X is not None else None
+
+
+def _refuse_size(features: Features, groups: str | None) -> None:
+    n_rows, n_features = features.values.shape
+    if n_rows < _FEWEST_ROWS:
+        raise ValueError(
+            f"discoveries needs at least {_FEWEST_ROWS} rows to keep its error rate. Got {n_rows}; a ranking "
+            "(ForestRanker, ReliefRanker) makes no such promise and takes fewer."
+        )
+    if n_rows * n_features > _MOST_CELLS:
+        raise ValueError(
+            f"discoveries takes at most {_MOST_CELLS:,} cells. Got {n_rows:,} rows x {n_features:,} features; choose "
+            "features without looking at y, such as those with the largest variance."
+        )
+    if groups == "auto" and n_features > MOST_GROUPED:
+        raise ValueError(
+            f"groups='auto' compares all pairs of features and takes at most {MOST_GROUPED:,}. Got {n_features:,}; "
+            "use groups=None, or choose features without looking at y, such as those with the largest variance."
+        )

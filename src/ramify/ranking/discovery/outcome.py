@@ -1,0 +1,169 @@
+"""What is asked about: the outputs of a forest that can be tested, and the branches that they make up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
+from ramify.hierarchy import Hierarchy
+from ramify.targets.rankings import pair_hierarchy
+
+FEWEST = 10
+"""Rows with a label, and rows without it, that a test needs."""
+
+WHOLE = ""
+"""The branch that is all of y."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outputs, branches and what is known of each row.
+
+    Attributes
+    ----------
+    truth : array of shape (n_samples, n_tested)
+        0 and 1, standardised numbers, or signs of pairs; NaN is unknown.
+    outputs : int32 array of shape (n_tested,)
+        The outputs that can be tested, ascending.
+    weights : array of shape (n_tested,)
+        Weight of each in an effect.
+    branches : tuple of str
+        Names of the branches with an output that can be tested; the first is WHOLE.
+    members : CSR array of shape (n_branches, n_tested)
+        1 where an output belongs to a branch.
+    parents : list of list of int
+        Positions of the branches directly above each; WHOLE is above the roots.
+    rows : int array of shape (n_branches,)
+        Rows that have the branch (that are known, for numbers and rankings).
+    untested : dict of str to str
+        Why a label cannot be tested.
+    arrays : tuple of arrays
+        The target as the kernels take it.
+    kind : {"labels", "numbers"}
+        What the leaves of the forest hold.
+    """
+
+    truth: np.ndarray
+    outputs: np.ndarray
+    weights: np.ndarray
+    branches: tuple[str, ...]
+    members: sparse.csr_array
+    parents: list[list[int]]
+    rows: np.ndarray
+    untested: dict[str, str]
+    arrays: tuple[Any, ...]
+    kind: str
+
+
+def outcome_of(forest: Any, target: tuple[Any, ...], used: np.ndarray) -> Outcome:
+    """The outcome of a grown forest.
+
+    Parameters
+    ----------
+    forest : ForestClassifier, ForestRegressor or LabelRankingForest
+        The forest.
+    target : tuple
+        What it was grown on, as the kernels take it.
+    used : bool array of shape (n_samples,)
+        Rows that take part.
+    """
+    if isinstance(forest, ForestClassifier):
+        indptr, indices, weights = target
+        labels = sparse.csr_array(
+            (np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, len(forest.label_names_))
+        )
+        counts = np.asarray(labels[used].sum(axis=0)).ravel()
+        why = [_too_few(count, used.sum() - count) for count in counts.tolist()]
+        outputs = _tested(why, forest.label_names_, "label")
+        truth = labels[:, outputs].toarray()
+        order = forest.hierarchy or Hierarchy.from_edges([], nodes=forest.label_names_)
+        own = np.arange(len(forest.label_names_))
+        return _assembled(order, own, outputs, why, truth, weights, counts, (indptr, indices), "labels")
+    if isinstance(forest, ForestRegressor):
+        values, weights = target
+        why = ["" if np.nanstd(column[used]) > 0 else "it has one value only" for column in values.T]
+        outputs = _tested(why, forest.label_names_, "number")
+        order = Hierarchy.from_edges([], nodes=forest.label_names_)
+        known = (~np.isnan(values[used])).sum(axis=0)
+        own = np.arange(len(forest.label_names_))
+        return _assembled(order, own, outputs, why, values[:, outputs], weights, known, (values,), "numbers")
+    return _pair_outcome(forest, target, used)
+
+
+def _pair_outcome(forest: LabelRankingForest, target: tuple[Any, ...], used: np.ndarray) -> Outcome:
+    vectors = target[0]
+    signs = np.asarray(vectors.signs, dtype=np.float64)
+    values = signs if vectors.compared is None else np.where(np.asarray(vectors.compared, dtype=bool), signs, np.nan)
+    first, second = (values[used] > 0).sum(axis=0), (values[used] < 0).sum(axis=0)
+    why_pair = [_too_few(a, b, "that prefer the first", "the second") for a, b in zip(first, second, strict=True)]
+    order = pair_hierarchy(forest.label_names_)
+    n_labels = len(forest.label_names_)
+    outputs = _tested(why_pair, order.names[n_labels:], "pair")
+    own = np.concatenate([np.full(n_labels, -1), np.arange(len(why_pair))])
+    known = (~np.isnan(values[used])).sum(axis=0)
+    counts = np.concatenate([np.full(n_labels, int(used.sum())), known])
+    weights = np.ones(len(why_pair))
+    why = [""] * n_labels + why_pair
+    return _assembled(
+        order, own, outputs, why, values[:, outputs], weights, counts, (np.ascontiguousarray(values),), "numbers"
+    )
+
+
+def _too_few(n_with: float, n_without: float, having: str = "with it", lacking: str = "without it") -> str:
+    if n_with < FEWEST:
+        return f"{int(n_with)} rows {having}, fewer than {FEWEST}"
+    if n_without < FEWEST:
+        return f"{int(n_without)} rows {lacking}, fewer than {FEWEST}"
+    return ""
+
+
+def _tested(why: list[str], names: Any, what: str) -> np.ndarray:
+    outputs = np.flatnonzero([not reason for reason in why]).astype(np.int32)
+    if not len(outputs):
+        raise ValueError(
+            f"discoveries has nothing to test: no {what} varies enough. The first, {names[0]!r}: {why[0]}. A {what} "
+            f"needs at least {FEWEST} rows on either side."
+            if what != "number"
+            else "discoveries has nothing to test: every number in y has one value only."
+        )
+    return outputs
+
+
+def _assembled(
+    order: Hierarchy,
+    own: np.ndarray,
+    outputs: np.ndarray,
+    why: list[str],
+    truth: np.ndarray,
+    weights: np.ndarray,
+    counts: np.ndarray,
+    arrays: tuple[Any, ...],
+    kind: str,
+) -> Outcome:
+    """Branches of a hierarchy whose node i has the output `own[i]` (-1: none); those without a tested one leave."""
+    place = np.full(int(own.max()) + 1, -1)
+    place[outputs] = np.arange(len(outputs))
+    has = np.flatnonzero((own >= 0) & (place[own.clip(0)] >= 0))
+    outputs_of = sparse.csr_array((np.ones(len(has)), (has, place[own[has]])), shape=(len(order), len(outputs)))
+    below = sparse.csr_array(order.ancestor_matrix.T.astype(np.float64) + sparse.eye_array(len(order)))
+    within = sparse.csr_array(below @ outputs_of)
+    within.data[:] = 1.0
+    # A label that cannot be tested itself leaves with its own claim; labels below it have fewer rows or more.
+    stays = np.array([not why[node] for node in range(len(order))]) & (np.diff(within.indptr) > 0)
+    kept = np.flatnonzero(stays)
+    position = np.full(len(order), -1)
+    position[kept] = 1 + np.arange(len(kept))
+    above = sparse.csr_array(order.parent_matrix)
+    parents: list[list[int]] = [[]]
+    for node in kept.tolist():
+        found = [int(position[p]) for p in above.indices[above.indptr[node] : above.indptr[node + 1]] if stays[p]]
+        parents.append(found or [0])
+    members = sparse.csr_array(sparse.vstack([np.ones((1, len(outputs))), within[kept]]))
+    rows = np.concatenate([[len(truth)], counts[kept]]).astype(np.int64)
+    names = (WHOLE, *(order.names[node] for node in kept.tolist()))
+    untested = {order.names[node]: why[node] for node in range(len(order)) if why[node]}
+    return Outcome(truth, outputs, weights[outputs], names, members, parents, rows, untested, arrays, kind)

@@ -1,0 +1,187 @@
+"""Discoveries: the claims, and what they do and do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from ramify.ranking.discovery.outcome import WHOLE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SHOWN = 10
+_OVER = {
+    "joint": "The expected share of false claims among all claims is at most {fdr:g}",
+    "flat": "The expected share of false claims among all claims is at most {fdr:g}",
+    "per_feature": "The expected average, over the selected features, of the share of false claims is at most {fdr:g}",
+}
+_QUESTIONS = {
+    "others": "drives: given all other features, the feature tells something about the branch",
+    "nothing": "is associated with: the feature tells something about the branch, by itself or through others",
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: this feature (or group) drives this branch.
+
+    Attributes
+    ----------
+    feature : str
+        The feature, or the name of the group.
+    branch : str
+        The label that heads the branch; empty for the whole of y.
+    effect, low, high : float or None
+        Share of what the forest gains over the branch's frequency that is lost when the feature is redrawn, and its
+        95 % interval; None where the forest gains nothing.
+    p, q : float
+        P-value, and the smallest error rate at which the claim is made.
+    rows : int
+        Rows that have the branch.
+    beyond_parent : bool or None
+        Whether the claim also holds among rows that have all parents of the branch; None where that is not testable.
+    """
+
+    feature: str
+    branch: str
+    effect: float | None
+    low: float | None
+    high: float | None
+    p: float
+    q: float
+    rows: int
+    beyond_parent: bool | None
+
+
+@dataclass(frozen=True, eq=True, repr=False)
+class Discoveries:
+    """Claims that features drive branches, at a stated error rate.
+
+    Attributes
+    ----------
+    claims : tuple of Claim
+        Surest first; none is a result like any other, and does not say that there is no effect.
+    groups : dict of str to tuple of str
+        Members of each group of features that cannot be told apart.
+    untested : dict of str to str
+        Labels that were not tested, and why.
+    doubtful : dict of str to str
+        Features and groups of which no claim can be made, and why.
+    branches : tuple of str
+        All branches that were tested; the first, empty, is the whole of y.
+    given : {"others", "nothing"}
+        Which question was asked: drive or association.
+    control : {"joint", "per_feature", "flat"}
+        What the error rate is over.
+    fdr : float
+        The error rate.
+    n_draws, n_rows, n_units : int
+        How often features were redrawn, rows, and features and groups.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_multilabel
+    >>> from ramify.ranking import discoveries
+    >>> data = make_multilabel(200, random_state=0)
+    >>> found = discoveries(None, data.X, data.y, random_state=0)
+    >>> found.to_frame().columns.tolist()[:3]
+    ['feature', 'branch', 'effect']
+    """
+
+    claims: tuple[Claim, ...]
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    untested: Mapping[str, str] = field(default_factory=dict)
+    doubtful: Mapping[str, str] = field(default_factory=dict)
+    branches: tuple[str, ...] = (WHOLE,)
+    given: str = "others"
+    control: str = "joint"
+    fdr: float = 0.1
+    n_draws: int = 5
+    n_rows: int = 0
+    n_units: int = 0
+
+    @property
+    def question(self) -> str:
+        """What a claim says."""
+        return f"A feature {_QUESTIONS[self.given]}."
+
+    @property
+    def guarantee(self) -> str:
+        """The error rate in words, with its conditions."""
+        share = _OVER[self.control].format(fdr=self.fdr)
+        return (
+            f"{share}, if p-values are valid and independent or positively dependent; validity is measured on "
+            "generated data, not proved. Claims are about prediction, not causes; no claim does not mean no effect."
+        )
+
+    def for_branch(self, name: str) -> Discoveries:
+        """The claims of one branch.
+
+        Parameters
+        ----------
+        name : str
+            The label that heads it; empty for the whole of y.
+        """
+        if name in self.untested:
+            return self._with(())
+        if name not in self.branches:
+            raise ValueError(f"There is no branch {name!r} among the {len(self.branches) - 1} that were tested.")
+        return self._with(tuple(claim for claim in self.claims if claim.branch == name))
+
+    def for_feature(self, name: str) -> Discoveries:
+        """The claims of one feature, or of the group that it belongs to.
+
+        Parameters
+        ----------
+        name : str
+            Name of a feature or group.
+        """
+        units = {name, *(unit for unit, members in self.groups.items() if name in members)}
+        return self._with(tuple(claim for claim in self.claims if claim.feature in units))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table with one row per claim, surest first."""
+        import pandas as pd
+
+        columns = list(Claim.__dataclass_fields__)
+        return pd.DataFrame([asdict(claim) for claim in self.claims], columns=columns)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything as .csv or .json, by the name of the file."""
+        from ramify.ranking.discovery.files import write_discoveries
+
+        write_discoveries(self, path)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Discoveries:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            A .csv or .json file.
+        """
+        from ramify.ranking.discovery.files import read_discoveries
+
+        return read_discoveries(path)
+
+    def __repr__(self) -> str:
+        verb = "drives" if self.given == "others" else "is associated with"
+        return f"Discoveries({len(self.claims)} claims 'feature {verb} branch', error rate {self.fdr:g})"
+
+    def _repr_html_(self) -> str:
+        from ramify.notebook import html_table
+
+        shown = self.claims[:_SHOWN]
+        rows = [
+            [c.feature, c.branch or "all of y", "" if c.effect is None else c.effect, c.p, c.q, c.rows] for c in shown
+        ]
+        more = f", the first {_SHOWN}" if len(self.claims) > _SHOWN else ""
+        caption = f"{self!r}{more}. {self.question} {self.guarantee}"
+        return html_table(caption, ["feature", "branch", "effect", "p", "q", "rows"], rows)
+
+    def _with(self, claims: tuple[Claim, ...]) -> Discoveries:
+        return Discoveries(**{**vars(self), "claims": claims})

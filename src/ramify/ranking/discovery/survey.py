@@ -1,0 +1,323 @@
+"""One survey: a forest, units drawn anew, and a p-value for each unit and output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse, stats
+from sklearn.base import clone
+
+from ramify import _core
+from ramify.ensemble.growing import feature_table
+from ramify.features import Features
+from ramify.progress import progress_bar
+from ramify.ranking.discovery.control import simes
+from ramify.ranking.discovery.outcome import Outcome, outcome_of
+from ramify.ranking.discovery.predictors import Predictors
+from ramify.ranking.discovery.redraw import FOREST_BINS
+from ramify.ranking.discovery.units import Unit, correlated_features, modelled_units
+from ramify.ranking.forest import grown_on
+
+_FEWEST_COLUMNS = 40
+"""Fewer features are padded with redrawn ones; without them p-values of small tables are too small."""
+
+_DOUBTFUL = 0.001
+_MOST_CELLS = 100_000
+_MOST_DRAWN = 1 << 24
+
+
+@dataclass(frozen=True)
+class Question:
+    """What does not change from survey to survey.
+
+    Attributes
+    ----------
+    forest : estimator
+        Cloned and grown.
+    given : {"others", "nothing"}
+        What columns are drawn given.
+    merge : bool
+        Whether units that others determine merge.
+    n_draws, seed, n_jobs, verbose
+        As of `discoveries`.
+    """
+
+    forest: Any
+    given: str
+    merge: bool
+    n_draws: int
+    seed: int
+    n_jobs: int | None
+    verbose: int
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a survey found.
+
+    Attributes
+    ----------
+    units : list of Unit
+        Features and groups that some tree uses.
+    p_values : array of shape (n_units, n_tested)
+        One-sided, 1 for doubtful units.
+    outcome : Outcome
+        Outputs and branches.
+    n_unused : int
+        Units that no tree uses.
+    """
+
+    units: list[Unit]
+    p_values: np.ndarray
+    outcome: Outcome
+    n_unused: int
+    question: Question
+    predictors: Predictors
+    forest: Any
+    table: Any
+    growing_weights: np.ndarray | None
+    row_weights: np.ndarray
+
+    def draws(self, units: list[Unit]) -> dict[str, Any]:
+        """The arguments of the kernels that say what is redrawn."""
+        question = self.question
+        drawn = [unit.draw(self.predictors, question.n_draws, question.seed) for unit in units]
+        offsets = np.concatenate([[0], np.cumsum([len(unit.features) for unit in units])])
+        return {
+            "unit_offsets": offsets.astype(np.int64),
+            "unit_features": np.array([f for unit in units for f in unit.features], dtype=np.int32),
+            "draws": np.ascontiguousarray(np.concatenate(drawn, axis=1)),
+            "outputs": self.outcome.outputs,
+            "row_weights": self.row_weights,
+            "sample_weight": self.growing_weights,
+            "n_threads": effective_n_jobs(question.n_jobs),
+        }
+
+    def predictions(self, first: int, last: int) -> np.ndarray:
+        """Out-of-bag predictions of the tested outputs; NaN where there is none."""
+        found, _ = _core.predict_oob(
+            self.forest.trees_,
+            _core.table_rows(self.table),
+            bag_rows=None,
+            sample_weight=self.growing_weights,
+            first_row=first,
+            last_row=last,
+            n_threads=effective_n_jobs(self.question.n_jobs),
+        )
+        return found[:, self.outcome.outputs]
+
+    def row_blocks(self, n_wide: int) -> Iterator[tuple[int, int]]:
+        """Blocks of rows, small enough for so many numbers each."""
+        step = max(1, _MOST_DRAWN // max(1, n_wide))
+        for first in range(0, self.predictors.n_rows, step):
+            yield first, min(first + step, self.predictors.n_rows)
+
+
+def survey(
+    question: Question,
+    features: Features,
+    y: Any,
+    sample_weight: np.ndarray | None,
+    groups: list[tuple[int, ...]] | None,
+) -> Survey:
+    """Grow a forest, redraw what its trees use, and test.
+
+    Parameters
+    ----------
+    question : Question
+        How.
+    features : Features
+        X, encoded.
+    y : array, CSR or frame
+        The target.
+    sample_weight : array or None
+        Weights of the rows.
+    groups : list of tuple of int or None
+        Units to begin with; None finds them.
+    """
+    values = np.asarray(features.values.toarray() if features.is_sparse else features.values, dtype=np.float64)
+    predictors = Predictors(values, features.n_categories, question.seed)
+    plain = feature_table(Features(values, features.n_categories), max_bins=FOREST_BINS, n_jobs=question.n_jobs)
+    groups = correlated_features(predictors) if groups is None else groups
+    n_missing = max(0, _FEWEST_COLUMNS - predictors.n_features)
+    units: list[Unit] = []
+    if n_missing:
+        everything = np.ones(predictors.n_features, dtype=bool)
+        units = _units(question, predictors, groups, everything, plain)
+        features = _padded(features, values, _shadows(units, predictors, n_missing, question.seed))
+    forest, data = _grown(question, features, y, sample_weight)
+    n_rows = predictors.n_rows
+    row_weights = np.ones(n_rows) if sample_weight is None else sample_weight.astype(np.float64)
+    used = np.bincount(_tested_features(forest), minlength=predictors.n_features)[: predictors.n_features] > 0
+    if not n_missing:
+        units = _units(question, predictors, groups, used, plain)
+    takes_part = row_weights > 0 if data.weights is None else (row_weights > 0) & (data.weights > 0)
+    outcome = outcome_of(forest, data.target, takes_part)
+    n_all = len(units) if n_missing else len(units) + sum(not used[list(group)].any() for group in groups)
+    units = [unit for unit in units if used[list(unit.features)].any()]
+    found = Survey(
+        units,
+        np.ones((len(units), len(outcome.outputs))),
+        outcome,
+        n_all - len(units),
+        question,
+        predictors,
+        forest,
+        data.table,
+        data.weights,
+        np.ascontiguousarray(row_weights),
+    )
+    return _tested(found)
+
+
+def _tested(found: Survey) -> Survey:
+    """The survey with p-values, and with doubts about units whose redraw the labels contradict."""
+    known = _known_rows(found)
+    units, p_values = list(found.units), []
+    with progress_bar(len(units), found.question.verbose, "Testing features") as progress:
+        for first, last in _chunks(found):
+            chunk = units[first:last]
+            residuals = np.ascontiguousarray([unit.residual(found.predictors.n_rows) for unit in chunk])
+            sums = getattr(_core, f"redraw_{found.outcome.kind}")(
+                found.forest.trees_,
+                found.table,
+                *found.outcome.arrays,
+                residuals=residuals,
+                progress=None,
+                **found.draws(chunk),
+            )
+            p_values.append(_one_sided(sums, known, found.row_weights))
+            if found.question.given == "others":
+                units[first:last] = _checked(chunk, _redraw_doubt(found, sums, residuals, known))
+            if progress is not None:
+                progress(last)
+    p = np.concatenate(p_values) if p_values else found.p_values
+    p[[bool(unit.doubt) for unit in units]] = 1.0
+    return Survey(**{**vars(found), "units": units, "p_values": p})
+
+
+def _units(
+    question: Question, predictors: Predictors, groups: list[tuple[int, ...]], wanted: np.ndarray, table: Any
+) -> list[Unit]:
+    if question.given == "nothing":
+        return [Unit(group) for group in groups if wanted[list(group)].any()]
+    n_wanted = sum(bool(wanted[list(group)].any()) for group in groups)
+    with progress_bar(n_wanted, question.verbose, "Learning to redraw features") as progress:
+        return modelled_units(
+            predictors,
+            groups,
+            wanted,
+            table,
+            merge=question.merge,
+            seed=question.seed,
+            n_jobs=question.n_jobs,
+            done=progress,
+        )
+
+
+def _shadows(units: list[Unit], predictors: Predictors, n_missing: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Redrawn columns to pad with, and the features that they are of; each further round is another draw."""
+    columns: list[np.ndarray] = []
+    owners: list[int] = []
+    n_rounds = -(-n_missing // sum(len(unit.features) for unit in units))
+    drawn = [unit.draw(predictors, n_rounds, seed + 1) for unit in units]
+    for number in range(n_rounds):
+        for unit, columns_of in zip(units, drawn, strict=True):
+            columns += list(columns_of[number])
+            owners += list(unit.features)
+    return np.column_stack(columns[:n_missing]), np.array(owners[:n_missing])
+
+
+def _padded(features: Features, values: np.ndarray, shadows: tuple[np.ndarray, np.ndarray]) -> Features:
+    columns, owners = shadows
+    n_categories = np.concatenate([features.n_categories, features.n_categories[owners]])
+    return Features(np.hstack([values, columns]), n_categories)
+
+
+def _grown(question: Question, features: Features, y: Any, sample_weight: np.ndarray | None) -> tuple[Any, Any]:
+    forest = clone(question.forest)
+    mask = features.n_categories > 0
+    forest.set_params(
+        categorical_features=np.flatnonzero(mask) if mask.any() else None,
+        random_state=question.seed,
+        n_jobs=question.n_jobs,
+        verbose=question.verbose,
+    )
+    forest.fit(features.values, y, sample_weight)
+    return forest, grown_on(forest, ["permutation"], features.values, y, sample_weight)
+
+
+def _tested_features(forest: Any) -> np.ndarray:
+    return np.flatnonzero(_core.symbolic(forest.trees_) > 0)
+
+
+def _chunks(found: Survey) -> Iterator[tuple[int, int]]:
+    """Ranges of units whose sums and redrawn columns stay within a few tens of megabytes."""
+    per_column = found.question.n_draws * found.predictors.n_rows
+    first, n_cells, n_drawn = 0, 0, 0
+    for position, unit in enumerate(found.units):
+        n_cells += len(found.outcome.outputs)
+        n_drawn += per_column * len(unit.features)
+        if position > first and (n_cells > _MOST_CELLS or n_drawn > _MOST_DRAWN):
+            yield first, position
+            first, n_cells, n_drawn = position, len(found.outcome.outputs), per_column * len(unit.features)
+    if found.units:
+        yield first, len(found.units)
+
+
+def _known_rows(found: Survey) -> np.ndarray:
+    """Rows x outputs: predicted out of bag, taking part and of known truth."""
+    known = ~np.isnan(found.outcome.truth)
+    known &= (found.row_weights > 0)[:, None]
+    for first, last in found.row_blocks(found.forest.trees_.n_outputs):
+        known[first:last] &= ~np.isnan(found.predictions(first, last)).any(axis=1)[:, None]
+    return known
+
+
+def _one_sided(sums: Any, known: np.ndarray, row_weights: np.ndarray) -> np.ndarray:
+    """P-values that the mean change of the error is not above 0, by a t-test over rows; 1 without variance."""
+    change, weighted_change, square = sums[:3]
+    n, total, squares = known.sum(axis=0), row_weights @ known, row_weights**2 @ known
+    mean = change / total
+    variance = (square - 2 * mean * weighted_change + mean**2 * squares) / total**2 * (n / np.maximum(n - 1, 1))
+    # Sums of rounding errors are no variance.
+    right = variance > 1e-24 * np.maximum(square / total**2, 1e-300)
+    t = np.divide(mean, np.sqrt(np.where(right, variance, 1.0)), out=np.full(mean.shape, -np.inf), where=right)
+    return stats.t.sf(t, np.maximum(n - 1, 1))
+
+
+def _redraw_doubt(found: Survey, sums: Any, residuals: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """P-value of each unit that its residuals are unrelated to the redrawn predictions, as they must be."""
+    shifted, shift, spread = sums[3:]
+    n = known.sum(axis=0).astype(np.float64)
+    product = np.zeros(shifted.shape)
+    level, size = np.zeros(known.shape[1]), np.zeros(known.shape[1])
+    for first, last in found.row_blocks(found.forest.trees_.n_outputs):
+        here = known[first:last]
+        predicted = np.where(here, found.predictions(first, last), 0.0)
+        product += residuals[:, first:last] @ predicted
+        level += predicted.sum(axis=0)
+        size += (predicted**2).sum(axis=0)
+    mask = known.astype(np.float64)
+    r_sum, r_size = residuals @ mask, residuals**2 @ mask
+    s_sum, s_size = level + shift, size + spread
+    covariance = product + shifted - r_sum * s_sum / n
+    variance = np.maximum(r_size - r_sum**2 / n, 0) * np.maximum(s_size - s_sum**2 / n, 0)
+    right = variance > 1e-20
+    r = np.divide(covariance, np.sqrt(np.where(right, variance, 1.0)), out=np.zeros_like(variance), where=right)
+    r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
+    p = 2 * stats.t.sf(np.abs(r) * np.sqrt((n - 2) / (1 - r**2)), np.maximum(n - 2, 1))
+    return simes(p, sparse.csr_array(np.ones((1, p.shape[1]))))[:, 0]
+
+
+def _checked(units: list[Unit], p_values: np.ndarray) -> list[Unit]:
+    return [
+        unit
+        if unit.doubt or p >= _DOUBTFUL
+        else Unit(unit.features, unit.models, "redraw doubtful: what is left of it still follows the labels")
+        for unit, p in zip(units, p_values.tolist(), strict=True)
+    ]

@@ -1,0 +1,140 @@
+"""Units of claims: features, and groups of features that the data cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from ramify.ranking.discovery.predictors import Predictors
+from ramify.ranking.discovery.redraw import (
+    ColumnModel,
+    column_model,
+    draw_group,
+    group_residual,
+    shuffled_rows,
+)
+from ramify.ranking.groups import rank_correlations
+
+_NEAR = 0.1
+"""Largest mean distance 1 - |Spearman| within a group."""
+
+_DETERMINED = 0.9
+_MOST_MEMBERS = 10
+MOST_GROUPED = 5000
+"""All pairs of features are compared up to so many features."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One or more features that are redrawn and claimed together.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Positions of the features, ascending.
+    models : tuple of ColumnModel
+        What the other features say about each; empty where columns are drawn given nothing.
+    doubt : str
+        Why no claim can be made of it; empty if one can.
+    """
+
+    features: tuple[int, ...]
+    models: tuple[ColumnModel, ...] = ()
+    doubt: str = ""
+
+    def draw(self, predictors: Predictors, n_draws: int, seed: int) -> np.ndarray:
+        """Redrawn columns: draws x features x rows."""
+        random = np.random.default_rng([seed, 1, self.features[0]])
+        features = list(self.features)
+        drawn = []
+        for _ in range(n_draws):
+            if not self.models:
+                columns = shuffled_rows(predictors.values[:, features], random)
+            elif len(features) == 1:
+                columns = self.models[0].draw(random)[:, None]
+            else:
+                columns = draw_group(predictors, features, list(self.models), random)
+            drawn.append(columns.T)
+        return np.array(drawn)
+
+    def residual(self, n_rows: int) -> np.ndarray:
+        """What the others leave unexplained: zeros where columns are drawn given nothing."""
+        return group_residual(list(self.models)) if self.models else np.zeros(n_rows)
+
+
+def correlated_features(predictors: Predictors) -> list[tuple[int, ...]]:
+    """Groups of numeric features by average linkage of 1 - |Spearman|; every feature is in one."""
+    n_features = predictors.n_features
+    numeric = np.flatnonzero(predictors.n_categories == 0)
+    if len(numeric) < 2:
+        return [(feature,) for feature in range(n_features)]
+    apart = 1 - np.abs(rank_correlations(predictors.values[:, numeric]))
+    np.fill_diagonal(apart, 0)
+    group = fcluster(linkage(squareform(apart, checks=False), "average"), _NEAR, "distance")
+    found = {(feature,) for feature in range(n_features) if predictors.n_categories[feature]}
+    found |= {tuple(numeric[group == number].tolist()) for number in np.unique(group)}
+    return sorted(found)
+
+
+def modelled_units(
+    predictors: Predictors,
+    groups: list[tuple[int, ...]],
+    wanted: np.ndarray,
+    table: Any,
+    *,
+    merge: bool,
+    seed: int,
+    n_jobs: int | None,
+    done: Callable[[int], None] | None,
+) -> list[Unit]:
+    """Learn how to redraw the groups with a wanted feature; those that others determine merge with the nearest.
+
+    Parameters
+    ----------
+    predictors, table
+        The features, as numbers and as coded for forests.
+    groups : list of tuple of int
+        The units to begin with.
+    wanted : bool array of shape (n_features,)
+        Features that need a model.
+    merge : bool
+        Whether units may merge.
+    seed, n_jobs
+        Of the forests.
+    done : callable or None
+        Told how many units are done.
+    """
+    unit_of = {feature: group for group in groups for feature in group}
+    finished: dict[tuple[int, ...], Unit] = {}
+    waiting = [group for group in groups if wanted[list(group)].any()]
+    n_done = 0
+    while waiting:
+        group = waiting.pop(0)
+        if unit_of[group[0]] != group:  # has merged since
+            continue
+        models = tuple(
+            column_model(predictors, feature, set(group), table, seed=seed + feature, n_jobs=n_jobs)
+            for feature in group
+        )
+        n_done += 1
+        if done is not None:
+            done(min(n_done, len(groups)))
+        strongest = max(models, key=lambda model: model.explained)
+        if strongest.explained < _DETERMINED:
+            finished[group] = Unit(group, models)
+            continue
+        merged = tuple(sorted({*group, *unit_of.get(strongest.partner, ())}))
+        if not merge or strongest.partner < 0 or len(merged) > _MOST_MEMBERS:
+            share = f"{100 * strongest.explained:.0f} %"
+            finished[group] = Unit(group, models, f"not separable: other features explain {share} of it")
+            continue
+        for member in merged:
+            finished.pop(unit_of[member], None)
+            unit_of[member] = merged
+        waiting.insert(0, merged)
+    return [finished[group] for group in sorted(finished)]
