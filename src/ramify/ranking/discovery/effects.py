@@ -45,9 +45,7 @@ def _add_sums(found: Survey, claims: np.ndarray, units: list[int], sums: np.ndar
     arguments = found.draws([found.units[unit] for unit in units])
     mixing = outcome.members.multiply(outcome.weights).tocsr()
     for first, last in found.row_blocks(max(trees.n_outputs, len(units) * len(outcome.outputs))):
-        changes = getattr(_core, f"redraw_rows_{outcome.kind}")(
-            trees, found.table, *outcome.arrays, first_row=first, last_row=last, **arguments
-        )
+        changes = _core.redraw_rows(trees, found.table, outcome.target, first_row=first, last_row=last, **arguments)
         gains = _gains(found, first, last).T
         w = found.row_weights[first:last]
         for unit, change in zip(units, changes, strict=True):
@@ -96,7 +94,7 @@ def beyond_parents(
     by_parents: dict[tuple[int, ...], list[int]] = {}
     for number, (_, branch) in enumerate(claims.tolist()):
         above = tuple(p for p in outcome.parents[branch] if p != 0)
-        if above and outcome.kind == "labels":
+        if above and isinstance(outcome.target, _core.LabelRows):
             by_parents.setdefault(above, []).append(number)
     for above, numbers in by_parents.items():
         columns = [_own_column(found, branch) for branch in above]

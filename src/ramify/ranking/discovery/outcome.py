@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ramify import _core
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
 from ramify.hierarchy import Hierarchy
 from ramify.targets.rankings import pair_hierarchy
@@ -41,10 +42,8 @@ class Outcome:
         Rows that have the branch (that are known, for numbers and rankings).
     untested : dict of str to str
         Why a label cannot be tested.
-    arrays : tuple of arrays
-        The target as the kernels take it.
-    kind : {"labels", "numbers"}
-        What the leaves of the forest hold.
+    target : LabelRows or NumberRows
+        All of y, as the kernels take it.
     """
 
     truth: np.ndarray
@@ -55,24 +54,23 @@ class Outcome:
     parents: list[list[int]]
     rows: np.ndarray
     untested: dict[str, str]
-    arrays: tuple[Any, ...]
-    kind: str
+    target: _core.LabelRows | _core.NumberRows
 
 
-def outcome_of(forest: Any, target: tuple[Any, ...], used: np.ndarray) -> Outcome:
+def outcome_of(forest: Any, target: Any, used: np.ndarray) -> Outcome:
     """The outcome of a grown forest.
 
     Parameters
     ----------
     forest : ForestClassifier, ForestRegressor or LabelRankingForest
         The forest.
-    target : tuple
+    target : LabelRows, NumberRows or RankingRows
         What it was grown on, as the kernels take it.
     used : bool array of shape (n_samples,)
         Rows that take part.
     """
     if isinstance(forest, ForestClassifier):
-        indptr, indices, weights = target
+        indptr, indices, weights = (np.asarray(part) for part in (target.indptr, target.indices, target.weights))
         labels = sparse.csr_array(
             (np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, len(forest.label_names_))
         )
@@ -82,22 +80,21 @@ def outcome_of(forest: Any, target: tuple[Any, ...], used: np.ndarray) -> Outcom
         truth = labels[:, outputs].toarray()
         order = forest.hierarchy or Hierarchy.from_edges([], nodes=forest.label_names_)
         own = np.arange(len(forest.label_names_))
-        return _assembled(order, own, outputs, why, truth, weights, counts, (indptr, indices), "labels")
+        return _assembled(order, own, outputs, why, truth, weights, counts, target)
     if isinstance(forest, ForestRegressor):
-        values, weights = target
+        values, weights = np.asarray(target.values), np.asarray(target.weights)
         why = ["" if np.nanstd(column[used]) > 0 else "it has one value only" for column in values.T]
         outputs = _tested(why, forest.label_names_, "number")
         order = Hierarchy.from_edges([], nodes=forest.label_names_)
         known = (~np.isnan(values[used])).sum(axis=0)
         own = np.arange(len(forest.label_names_))
-        return _assembled(order, own, outputs, why, values[:, outputs], weights, known, (values,), "numbers")
+        return _assembled(order, own, outputs, why, values[:, outputs], weights, known, target)
     return _pair_outcome(forest, target, used)
 
 
-def _pair_outcome(forest: LabelRankingForest, target: tuple[Any, ...], used: np.ndarray) -> Outcome:
-    vectors = target[0]
-    signs = np.asarray(vectors.signs, dtype=np.float64)
-    values = signs if vectors.compared is None else np.where(np.asarray(vectors.compared, dtype=bool), signs, np.nan)
+def _pair_outcome(forest: LabelRankingForest, target: Any, used: np.ndarray) -> Outcome:
+    signs = np.asarray(target.signs, dtype=np.float64)
+    values = signs if target.compared is None else np.where(np.asarray(target.compared, dtype=bool), signs, np.nan)
     first, second = (values[used] > 0).sum(axis=0), (values[used] < 0).sum(axis=0)
     why_pair = [_too_few(a, b, "that prefer the first", "the second") for a, b in zip(first, second, strict=True)]
     order = pair_hierarchy(forest.label_names_)
@@ -108,9 +105,8 @@ def _pair_outcome(forest: LabelRankingForest, target: tuple[Any, ...], used: np.
     counts = np.concatenate([np.full(n_labels, int(used.sum())), known])
     weights = np.ones(len(why_pair))
     why = [""] * n_labels + why_pair
-    return _assembled(
-        order, own, outputs, why, values[:, outputs], weights, counts, (np.ascontiguousarray(values),), "numbers"
-    )
+    pairs = _core.NumberRows(np.ascontiguousarray(values), weights)
+    return _assembled(order, own, outputs, why, values[:, outputs], weights, counts, pairs)
 
 
 def _too_few(n_with: float, n_without: float, having: str = "with it", lacking: str = "without it") -> str:
@@ -141,8 +137,7 @@ def _assembled(
     truth: np.ndarray,
     weights: np.ndarray,
     counts: np.ndarray,
-    arrays: tuple[Any, ...],
-    kind: str,
+    target: _core.LabelRows | _core.NumberRows,
 ) -> Outcome:
     """Branches of a hierarchy whose node i has the output `own[i]` (-1: none); those without a tested one leave."""
     place = np.full(int(own.max()) + 1, -1)
@@ -166,4 +161,4 @@ def _assembled(
     rows = np.concatenate([[len(truth)], counts[kept]]).astype(np.int64)
     names = (WHOLE, *(order.names[node] for node in kept.tolist()))
     untested = {order.names[node]: why[node] for node in range(len(order)) if why[node]}
-    return Outcome(truth, outputs, weights[outputs], names, members, parents, rows, untested, arrays, kind)
+    return Outcome(truth, outputs, weights[outputs], names, members, parents, rows, untested, target)

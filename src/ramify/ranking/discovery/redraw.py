@@ -203,17 +203,13 @@ def _forest_stage(
     if not len(others):
         return np.zeros(predictors.n_rows)
     here, threads = table.take(others), effective_n_jobs(n_jobs)
-    rows = _core.table_rows(here)
+    rows = _core.FeatureRows(here)
+    target = _core.NumberRows(np.ascontiguousarray(residual[:, None]), np.ones(1))
     weights = None if known.all() else known.astype(np.float64)
     span = {"first_row": 0, "last_row": predictors.n_rows, "n_threads": threads}
 
     def grown(first_tree: int, n_trees: int) -> Any:
-        return _core.grow_numbers(
-            here,
-            np.ascontiguousarray(residual[:, None]),
-            np.ones(1),
-            rows=None,
-            sample_weight=weights,
+        growth = _core.Growth(
             seed=seed,
             first_tree=first_tree,
             n_trees=n_trees,
@@ -225,9 +221,8 @@ def _forest_stage(
             min_samples_leaf=5,
             min_impurity_decrease=0.0,
             min_weight_fraction_leaf=0.0,
-            n_threads=threads,
-            progress=None,
         )
+        return _core.grow(here, target, growth, rows=None, sample_weight=weights, n_threads=threads, progress=None)
 
     def outside(forest: Any) -> np.ndarray:
         found = _core.predict_oob(forest, rows, bag_rows=None, sample_weight=weights, **span)[0][:, 0]
@@ -236,7 +231,7 @@ def _forest_stage(
     forest = grown(0, _FIRST_TREES)
     if _correlation(outside(forest)[known], residual[known]) <= _HINT / np.sqrt(known.sum()):
         return np.zeros(predictors.n_rows)
-    forest = _core.concatenate([forest, grown(_FIRST_TREES, _TREES - _FIRST_TREES)])
+    forest = _core.Forest.concatenate([forest, grown(_FIRST_TREES, _TREES - _FIRST_TREES)])
     found = outside(forest)
     return found if known.all() else np.where(known, found, _core.predict(forest, rows, **span)[:, 0])
 

@@ -101,7 +101,7 @@ class Survey:
         """Out-of-bag predictions of the tested outputs; NaN where there is none."""
         found, _ = _core.predict_oob(
             self.forest.trees_,
-            _core.table_rows(self.table),
+            _core.FeatureRows(self.table),
             bag_rows=None,
             sample_weight=self.growing_weights,
             first_row=first,
@@ -182,10 +182,10 @@ def _tested(found: Survey) -> Survey:
         for first, last in _chunks(found):
             chunk = units[first:last]
             residuals = np.ascontiguousarray([unit.residual(found.predictors.n_rows) for unit in chunk])
-            sums = getattr(_core, f"redraw_{found.outcome.kind}")(
+            sums = _core.redraw_sums(
                 found.forest.trees_,
                 found.table,
-                *found.outcome.arrays,
+                found.outcome.target,
                 residuals=residuals,
                 progress=None,
                 **found.draws(chunk),
