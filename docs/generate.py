@@ -1,4 +1,4 @@
-"""Pages made from the code and from saved benchmark results: the API reference and the performance page."""
+"""Pages made from the code and from saved benchmark results: API reference, methods, performance."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 MODULES = (
     "datasets",
@@ -24,9 +25,10 @@ MODULES = (
 
 
 def write_generated_pages(folder: Path) -> None:
-    """Write `api/index.rst` and `performance.md` into the documentation's folder where they changed."""
+    """Write `api/index.rst`, `methods.md` and `performance.md` into the documentation's folder where they changed."""
     (folder / "api").mkdir(exist_ok=True)
     _write(folder / "api" / "index.rst", api_page())
+    _write(folder / "methods.md", methods_page())
     _write(folder / "performance.md", performance_page(folder.parent / "benchmarks", folder / "benchmarks"))
 
 
@@ -51,6 +53,51 @@ def _section(title: str, names: list[str], summary: str, module: str | None = No
         return []
     lines = [title, "-" * len(title), "", summary, "", f".. currentmodule:: {module or title}", ""]
     return [*lines, ".. autosummary::", "   :toctree: generated/", "", *(f"   {name}" for name in names), ""]
+
+
+def methods_page() -> str:
+    """Every method by its name, from the records that the command line and the report use."""
+    from ramify.analysis import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS
+
+    def table(columns: dict[str, Any], methods: dict[str, Any]) -> str:
+        lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+        lines += ["| " + " | ".join(cell(method) for cell in columns.values()) + " |" for method in methods.values()]
+        return "\n".join(lines)
+
+    def yes(held: bool) -> str:
+        return "yes" if held else ""
+
+    first = {"`--method`": lambda method: f"`{method.name}`"}
+    last = {"published in": lambda method: method.paper}
+    ranking = {
+        **first,
+        "a feature's score says": lambda method: method.meaning,
+        "per label": lambda method: yes(method.per_label),
+        "needs out-of-bag rows": lambda method: yes(method.needs_out_of_bag),
+        **last,
+    }
+    selection = {
+        **first,
+        "a feature's score says": lambda method: method.meaning,
+        "for each row": lambda method: yes(method.per_row),
+        **last,
+    }
+    model = {**first, "what it learns": lambda method: method.meaning, **last}
+    return (
+        "\n\n".join(
+            [
+                "# Methods",
+                "What every `--method` means, and where it was published.",
+                "## `ramify rank` and `ramify.analysis.analyse`",
+                table(ranking, RANKING_METHODS),
+                "## `ramify select` and `ramify.analysis.select_features`",
+                table(selection, SELECTION_METHODS),
+                "## `ramify fit` and `ramify.analysis.fit_model`",
+                table(model, MODEL_METHODS),
+            ]
+        )
+        + "\n"
+    )
 
 
 def performance_page(benchmarks: Path, saved: Path) -> str:

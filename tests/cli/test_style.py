@@ -227,8 +227,8 @@ def test_more_folds_or_neighbours_than_rows_are_refused_before_the_work(tmp_path
     edges.write_text("parent,child\nx,z\n", encoding="utf-8")
     data.write_text("x,z,y\n1,0,a\n1,1,b\n0,0,a\n1,1,b\n", encoding="utf-8")
     code, _, errors = run(capfd, "select", data, "--feature-hierarchy", edges, "--cv", 3)
-    assert code == 2
-    assert "--cv 3 is more than the 2 rows of the largest class; name fewer folds." in errors
+    assert code == 1
+    assert "3 folds are more than the 2 rows of the largest class; name fewer." in errors
 
 
 def test_a_target_that_nobody_named_is_told(tmp_path, capfd):

@@ -8,11 +8,14 @@ if TYPE_CHECKING:
     from ramify.analysis.flow import analyse
     from ramify.analysis.methods import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS, Method
     from ramify.analysis.results import Curve, ExplainedRow, Outcome, Reason, Results
+    from ramify.analysis.selecting import Selected, select_features
 
 _HOMES = {
     "analyse": "flow",
     "fit_model": "fitting",
     "Fitted": "fitting",
+    "Selected": "selecting",
+    "select_features": "selecting",
     "Results": "results",
     "Curve": "results",
     "ExplainedRow": "results",
@@ -35,8 +38,10 @@ __all__ = [
     "Outcome",
     "Reason",
     "Results",
+    "Selected",
     "analyse",
     "fit_model",
+    "select_features",
 ]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
+import sys
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,19 +14,14 @@ import click
 
 from ramify.analysis.methods import SELECTION_METHODS
 from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, report_option
-from ramify.cli.terminal import console, json_text, plain, wrote
+from ramify.cli.terminal import command_line, console, json_text, plain, wrote
 from ramify.cli.terminal import table as text_table
 from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
+    from ramify.analysis import Selected
     from ramify.datasets import Dataset
     from ramify.hierarchy import Hierarchy
-    from ramify.selection import SelectionResult
-
-MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM", "accuracy": "accuracy"}
 
 
 @click.command()
@@ -96,55 +91,47 @@ def select(
       ramify select ageing.arff --feature-hierarchy go.edges.csv --method mr --per-row -o rows.csv
       ramify select genes.gaf --feature-hierarchy go.obo --classes longevity.csv --explain daf-2
     """  # noqa: D301
+    from ramify.analysis import select_features
+    from ramify.analysis.model_data import learnt_and_unseen
     from ramify.cli.inputs import term_titles
-    from ramify.selection import column_hierarchy, cross_validated_selection, make_selector, selecting_classifier
+    from ramify.report import write_report
 
     if cv == 1:
         raise click.UsageError("--cv 1 leaves no rows to learn from; name at least 2 folds, or 0 for none.")
     keep_inputs({"-o": output, "--report": report}, *data, feature_hierarchy, classes)
     chosen, ontology = _read(data, target, feature_hierarchy, classes, min_count)
-    if cv and chosen.target == "classes":
-        largest = max(Counter(_class_names(chosen).tolist()).values())
-        if cv > largest:
-            raise click.UsageError(f"--cv {cv} is more than the {largest} rows of the largest class; name fewer folds.")
-    hierarchy = column_hierarchy(ontology, chosen.feature_names)
-    options: dict[str, Any] = {"relevance": relevance, "close": close}
     # What breaks the hierarchy is printed with the results.
     warnings.filterwarnings("ignore", message=".*break the feature hierarchy.*")
-    train, shown = _parts(chosen)
-    _say(verbose and not quiet, f"{chosen!r}, {len(ontology)} terms; {method} learns from {train.n_samples} rows")
-    selector = make_selector(method, hierarchy, **options).fit(train.X, train.y)
+    if verbose and not quiet:
+        n_learnt = learnt_and_unseen(chosen)[0].n_samples
+        click.echo(f"{chosen!r}, {len(ontology)} terms; {method} learns from {n_learnt} rows", err=True)
+    found = select_features(
+        chosen,
+        ontology,
+        method=method,
+        relevance=relevance,
+        close=close,
+        cv=0 if explain is not None else cv,
+        classifier=classifier,
+        positive=positive,
+        random_state=seed,
+        verbose=int(not quiet and (verbose or sys.stderr.isatty())),
+    )
     if explain is not None:
-        _print_explanation(selector, shown, explain, as_json)
+        _print_explanation(found.selector, found.shown, explain, as_json)
         return
     titles = term_titles(feature_hierarchy)
-    lines = [_titled(line, titles) for line in _lines(selector, shown, per_row)]
-    results: dict[str, SelectionResult] = {}
-    if cv and chosen.target == "classes":
-        y = _class_names(chosen)
-        for title, name in (("cross_validation", method), ("without_selection", "none")):
-            _say(verbose and not quiet, f"{cv} folds of {chosen.n_samples} rows, classified by selection {name}")
-            model = selecting_classifier(name, hierarchy, classifier=classifier, **options)
-            results[title] = cross_validated_selection(
-                model, chosen.X, y, names=chosen.feature_names, n_splits=cv, random_state=seed
-            )
-        results["prior"] = results["cross_validation"].by_prior()
+    lines = [_titled(line, titles) for line in _lines(found, per_row)]
     if output is not None:
         _write(Path(output), lines)
-    summary = _summary(chosen, ontology, selector, method, results, positive)
     if report is not None:
-        _write_report(report, replace(train, feature_hierarchy=hierarchy), selector, summary, titles, seed)
+        write_report(replace(found.results, titles=titles, command=command_line()), report)
+    summary = _summary(chosen, ontology, method, found)
     if as_json:
         click.echo(json_text({**summary, "selected": lines}))
     elif not quiet:
         _print(summary, lines, per_row)
         wrote(output, report)
-
-
-def _say(wanted: bool, text: str) -> None:
-    """Tell what is being done, beside the results."""
-    if wanted:
-        click.echo(text, err=True)
 
 
 def _read(
@@ -194,36 +181,15 @@ def _read_classes(path: Path) -> dict[str, str]:
     return found
 
 
-def _parts(data: Dataset) -> tuple[Dataset, Dataset]:
-    """Rows to learn from and rows to show."""
-    if "test" in data.parts and len(data.parts) > 1:
-        return data.part(*(name for name in data.parts if name != "test")), data.part("test")
-    return data, data
-
-
-def _class_names(data: Dataset) -> np.ndarray:
-    import numpy as np
-
-    y = np.asarray(data.y)
-    return np.array(data.label_names)[y] if data.label_names and y.dtype.kind in "iu" else y
-
-
 def _row_names(data: Dataset) -> list[str]:
     return [str(name) for name in (data.ids if data.ids is not None else range(1, data.n_samples + 1))]
 
 
-def _relevance(selector: Any) -> Any:
-    """Relevance of each feature: the selector's own, or that of the ranker it goes by."""
-    if hasattr(selector, "relevance_"):
-        return selector.relevance_
-    return selector.scores_ if hasattr(selector, "scores_") else selector.ranking_.scores
-
-
-def _lines(selector: Any, data: Dataset, per_row: bool) -> Iterator[dict[str, Any]]:
+def _lines(found: Selected, per_row: bool) -> Iterator[dict[str, Any]]:
     """Selected features, of every row or overall, as lines of a table."""
     from ramify.selection import LazySelector
 
-    relevance = _relevance(selector)
+    selector, data, relevance = found.selector, found.shown, found.relevance
     names = data.feature_names
     if not isinstance(selector, LazySelector):
         order = sorted(selector.get_support(indices=True).tolist(), key=lambda j: (-relevance[j], j))
@@ -258,82 +224,24 @@ def _titled(line: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
     return {**line, "title": titles.get(line["feature"], "")} if titles else line
 
 
-def _summary(
-    data: Dataset,
-    ontology: Hierarchy,
-    selector: Any,
-    method: str,
-    results: dict[str, SelectionResult],
-    positive: str | None,
-) -> dict[str, Any]:
+def _summary(data: Dataset, ontology: Hierarchy, method: str, found: Selected) -> dict[str, Any]:
+    from ramify.analysis.selecting import SELECTION_MEASURES
+
     known = set(ontology.names)
-    violations = getattr(selector, "violations_", ())
+    violations = getattr(found.selector, "violations_", ())
     summary: dict[str, Any] = {
         "rows": data.n_samples,
         "features": data.n_features,
         "method": method,
         "features_outside_the_hierarchy": [name for name in data.feature_names if name not in known],
-        "roots_left_out": list(getattr(selector, "dropped_features_", ())),
+        "roots_left_out": list(getattr(found.selector, "dropped_features_", ())),
         "violations": [{"child": child, "parent": parent, "rows": n} for child, parent, n in violations],
     }
-    for title, result in results.items():
-        if positive is not None and positive not in result.classes:
-            raise click.UsageError(
-                f"There is no class {positive!r}; the data has {', '.join(map(str, result.classes))}."
-            )
-        measures = result.measures(positive=positive)
-        summary[title] = {name: measures[name] for name in MEASURES}
-        if title == "cross_validation":
-            summary[title]["share"] = measures["share"]
+    for title, measures in found.measures.items():
+        summary[title] = {name: measures[name] for name in SELECTION_MEASURES}
+    if found.measures:
+        summary["cross_validation"]["share"] = found.measures["cross_validation"]["share"]
     return summary
-
-
-def _measures(summary: dict[str, Any]) -> pd.DataFrame:
-    """The measures of the cross-validation with those of the prior beside them, as a report takes them."""
-    import pandas as pd
-
-    found, prior = summary["cross_validation"], summary["prior"]
-    rows = {title: [found[name], prior[name], "higher", 0] for name, title in MEASURES.items()}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["model", "prior", "better", "left_out"])
-
-
-def _write_report(
-    path: str, data: Dataset, selector: Any, summary: dict[str, Any], titles: dict[str, str], seed: int
-) -> None:
-    """How often each feature is selected, or its relevance, as a report."""
-    from ramify.cli.terminal import command_line
-    from ramify.ranking import FeatureRanking
-    from ramify.report import Results, write_report
-    from ramify.selection import LazySelector
-
-    names = data.feature_names
-    if isinstance(selector, LazySelector):
-        ranking = selector.ranking_
-        chosen = [name for name, score in zip(names, ranking.scores, strict=True) if score > 0]
-    else:
-        ranking = FeatureRanking(names, _relevance(selector))
-        chosen = [names[j] for j in selector.get_support(indices=True).tolist()]
-    facts = {"Selection": summary["method"]}
-    measured: dict[str, Any] = {}
-    if "cross_validation" in summary:
-        for title, name in (("Cross-validation", "cross_validation"), ("Without selection", "without_selection")):
-            facts[title] = ", ".join(f"{word} {summary[name][measure]:.3f}" for measure, word in MEASURES.items())
-        facts["Selected per row"] = f"{100 * summary['cross_validation']['share']:.1f} % of the features"
-        measured = {
-            "measures": _measures(summary),
-            "measured_on": "Measured by cross-validation of the selected features",
-        }
-    results = Results(
-        data,
-        {summary["method"]: ranking},
-        **measured,
-        selected=chosen,
-        titles=titles,
-        facts=facts,
-        command=command_line(),
-        seed=seed,
-    )
-    write_report(results, path)
 
 
 def _write(path: Path, lines: list[dict[str, Any]]) -> None:
@@ -346,6 +254,8 @@ def _write(path: Path, lines: list[dict[str, Any]]) -> None:
 
 
 def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) -> None:
+    from ramify.analysis.selecting import SELECTION_MEASURES
+
     terminal = console()
     terminal.print(f"{summary['rows']} rows, {summary['features']} features, method {summary['method']}")
     outside, roots = summary["features_outside_the_hierarchy"], summary["roots_left_out"]
@@ -362,7 +272,7 @@ def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) 
         columns = {summary["method"]: "cross_validation", "all features": "without_selection", "prior": "prior"}
         rows = [
             [title, *(f"{100 * summary[column][name]:.1f} %" for column in columns.values())]
-            for name, title in MEASURES.items()
+            for name, title in SELECTION_MEASURES.items()
         ]
         terminal.print(text_table("Cross-validation", ["measure", *columns], rows))
         terminal.print(f"{100 * summary['cross_validation']['share']:.1f} % of the features selected per row")
