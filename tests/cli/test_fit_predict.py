@@ -134,7 +134,7 @@ def test_label_matrix_of_another_file_is_matched_by_name():
     Y = sparse.csr_array([[1, 0], [0, 1], [1, 1], [0, 0]])
     forest = ramify.ForestClassifier(3).fit(X, pd.DataFrame(Y.toarray(), columns=["a", "b"]))
     data = Dataset(X, y=sparse.csr_array([[1, 0, 1]] * 4), target="labels", label_names=("b", "new", "a"))
-    assert matched_target(data, forest).toarray().tolist() == [[1, 1]] * 4
+    assert matched_target(data, forest).truth.toarray().tolist() == [[1, 1]] * 4
 
 
 @pytest.fixture(scope="module")
@@ -248,3 +248,47 @@ def test_a_model_that_is_not_there_is_named_with_those_that_are(songs, capsys):
     assert run("predict", songs / "nothing.ramify", songs / "songs.csv") == 1
     shown = capsys.readouterr().err
     assert f"{songs / 'nothing.ramify'}: there is no such model file. In {songs} there is songs.ramify." in shown
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    """Three labels that two features decide, and a model of them."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"u": rng.normal(size=120), "v": rng.normal(size=120)})
+    labels = pd.DataFrame({"y_a": table["u"] > 0, "y_b": table["v"] > 0, "y_c": table["u"] > 0.5}).astype(int)
+    table.join(labels).to_csv(tmp_path / "all.csv", index=False)
+    table.join(labels[["y_c", "y_a"]]).to_csv(tmp_path / "fewer.csv", index=False)
+    table.assign(p=table["u"] * 3, q=table["v"] - 1).to_csv(tmp_path / "numbers.csv", index=False)
+    table.assign(q=table["v"] - 1, p=table["u"] * 3).to_csv(tmp_path / "swapped.csv", index=False)
+    table.assign(r=table["u"] * 3, s=table["v"] - 1).to_csv(tmp_path / "renamed.csv", index=False)
+    return tmp_path
+
+
+def measures_of(capsys, model, file, *options):
+    capsys.readouterr()
+    assert run("predict", model, file, "-o", model.with_suffix(".csv"), "--json", *options) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_labels_that_a_file_lacks_are_not_measured(labelled, capsys):
+    model = labelled / "m.ramify"
+    assert run("fit", labelled / "all.csv", "--target", "y_*", "-o", model, "--trees", 30, "-q") == 0
+    whole = measures_of(capsys, model, labelled / "all.csv", "--target", "y_*")
+    assert whole["measures"]["Hamming loss"]["model"] == 0
+    fewer = measures_of(capsys, model, labelled / "fewer.csv", "--target", "y_*")
+    assert fewer["measured_on"] == "Measured on 120 rows, over 2 of 3 labels: the data lacks 'y_b'"
+    assert fewer["measures"]["Hamming loss"]["model"] == 0
+    assert fewer["measures"]["Hamming loss"]["prior"] < whole["measures"]["Hamming loss"]["prior"]
+
+
+def test_numbers_are_measured_by_their_names(labelled, capsys):
+    model = labelled / "m.ramify"
+    targets = ("--target", "p", "--target", "q")
+    assert run("fit", labelled / "numbers.csv", *targets, "-o", model, "--trees", 30, "-q") == 0
+    expected = measures_of(capsys, model, labelled / "numbers.csv", *targets)
+    swapped = measures_of(capsys, model, labelled / "swapped.csv", "--target", "q", "--target", "p")
+    assert swapped["measures"]["RMSE"] == pytest.approx(expected["measures"]["RMSE"])
+    renamed = measures_of(capsys, model, labelled / "renamed.csv", "--target", "r", "--target", "s")
+    assert renamed == {"measured_on": None, "measures": {}}
+    assert run("predict", model, labelled / "renamed.csv", "-t", "r", "-t", "s", "-o", labelled / "o.csv") == 0
+    assert "Not measured: the data has other targets than the model predicts." in capsys.readouterr().err

@@ -146,3 +146,18 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_arff(data, file)
     assert file.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["old.arff"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(labels=st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=6), min_size=2, unique=True))
+def test_labels_in_xml_come_back_or_are_refused(labels, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mulan")
+    Y = sparse.csr_array(np.eye(2, len(labels)))
+    data = Dataset(np.eye(2), Y, "labels", ("feature 0", "feature 1"), label_names=tuple(labels))
+    try:
+        write_arff(data, folder / "a.arff", labels=folder / "a.xml")
+    except ValueError as error:
+        assert "holds a control character, which XML cannot hold" in str(error)
+        assert not list(folder.iterdir())
+        return
+    assert read_mulan([folder / "a.arff", folder / "a.xml"]).label_names == tuple(labels)

@@ -2,6 +2,8 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy
@@ -177,3 +179,29 @@ def test_a_ranking_for_other_features_is_refused(ranking):
         FeatureRanking("ab", [1, 2]).scores_for(["a", "c"])
     with pytest.raises(ValueError, match="of 2 features and the data have 1"):
         FeatureRanking("ab", [1, 2]).scores_for(["a"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    names=st.lists(st.text(max_size=5), min_size=1, max_size=4, unique=True),
+    labels=st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=3, unique=True),
+    suffix=st.sampled_from([".csv", ".json"]),
+)
+def test_whatever_is_written_is_read_back(names, labels, suffix, tmp_path_factory):
+    path = tmp_path_factory.mktemp("rankings") / f"ranking{suffix}"
+    scores = np.arange(len(names) * len(labels), dtype=float).reshape(len(names), len(labels))
+    ranking = FeatureRanking(names, scores[:, 0], per_label=scores, label_names=labels)
+    try:
+        ranking.save(path)
+    except ValueError as error:
+        assert "holds half a character and cannot be written" in str(error)
+        assert not path.exists()
+        return
+    found = FeatureRanking.read(path)
+    assert (found.names, found.label_names) == (ranking.names, ranking.label_names)
+    np.testing.assert_array_equal(found.scores, ranking.scores)
+
+
+def test_a_name_too_long_to_be_read_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match="has 200000 characters; a file of rankings holds shorter ones"):
+        FeatureRanking(["a" * 200_000], [1.0]).save(tmp_path / "long.csv")

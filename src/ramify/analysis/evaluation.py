@@ -21,16 +21,32 @@ def model_scores(model: Any, X: Any) -> Any:
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
 
-def model_measures(model: Any, truth: Any, predicted: Any) -> pd.DataFrame:
-    """Measures of predictions (probabilities, numbers or ranks), with the prior alone beside them."""
+def model_measures(model: Any, truth: Any, predicted: Any, columns: Any = None) -> pd.DataFrame:
+    """Measures of predictions (probabilities, numbers or ranks), with the prior alone beside them.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    truth : array or CSR
+        The target of the rows.
+    predicted : array or CSR
+        What the model predicts of them: probabilities, numbers or ranks.
+    columns : int array, optional
+        Which of the model's labels `truth` has; all by default.
+    """
     kind: Any = getattr(model, "target_kind_", "rankings")
+    prior, hierarchy = np.atleast_1d(model.prior_), getattr(model, "hierarchy", None)
+    if columns is not None and kind != "classes" and len(columns) < len(prior):
+        prior, predicted = prior[columns], np.asarray(predicted).reshape(truth.shape[0], -1)[:, columns]
+        hierarchy = None if hierarchy is None else hierarchy.subset(hierarchy.names[column] for column in columns)
     return measure_table(
         truth,
         predicted,
         target=kind,
-        prior=model.prior_,
+        prior=prior,
         classes=getattr(model, "classes_", None) if kind == "classes" else None,
-        hierarchy=getattr(model, "hierarchy", None),
+        hierarchy=hierarchy,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -108,27 +108,48 @@ def chain_target(data: Dataset) -> Any:
     return pd.DataFrame(dense, columns=list(data.label_names) or None)
 
 
-def matched_target(data: Dataset, model: Any) -> Any:
-    """The data's target in the order of the model's labels, or None where it has none of that kind."""
+class MatchedTarget(NamedTuple):
+    """The target of a file for a model that was learnt from another.
+
+    Attributes
+    ----------
+    truth : array or CSR
+        Classes, or a column for each of the model's labels or numbers that the file has.
+    columns : int array
+        Which of the model's labels those are, in its order.
+    note : str
+        What people must know of the labels that the file has not.
+    """
+
+    truth: Any
+    columns: np.ndarray
+    note: str
+
+
+def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
+    """The data's target by the names of the model's labels; None where it has nothing that the model predicts."""
     kind = "rankings" if not hasattr(model, "target_kind_") else model.target_kind_
     if data.y is None or (data.target != kind and {data.target, kind} != {"labels", "hierarchy"}):
         return None
+    names = tuple(model.label_names_)
     if kind == "classes":
-        return _class_names(data)
+        return MatchedTarget(_class_names(data), np.arange(len(names)), "")
     position = {name: column for column, name in enumerate(data.label_names)}
-    known = [name for name in model.label_names_ if name in position]
-    if kind == "numbers" or kind == "rankings":
-        values = np.asarray(data.y).reshape(data.n_samples, -1)
-        if len(known) == len(model.label_names_):
-            return values[:, [position[name] for name in known]]
-        return values if values.shape[1] == len(model.label_names_) else None
-    if not known:
+    columns = np.array([column for column, name in enumerate(names) if name in position], dtype=np.intp)
+    if not len(columns) or (kind == "rankings" and len(columns) < len(names)):
         return None
-    given = sparse.coo_array(sparse.csc_array(data.y)[:, [position[name] for name in known]])
-    column_of = {name: column for column, name in enumerate(model.label_names_)}
-    columns = np.array([column_of[name] for name in known])[given.coords[1]]
-    shape = (data.n_samples, len(model.label_names_))
-    return sparse.csr_array((given.data, (given.coords[0], columns)), shape=shape)
+    given = [position[names[column]] for column in columns]
+    if kind in ("numbers", "rankings"):
+        truth = np.asarray(data.y).reshape(data.n_samples, -1)[:, given]
+    else:
+        truth = sparse.csr_array(sparse.csc_array(data.y)[:, given])
+    lacking = [name for name in names if name not in position]
+    note = f", over {len(columns)} of {len(names)} labels: the data lacks {_listed(lacking)}" if lacking else ""
+    return MatchedTarget(truth, columns, note)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} others" if len(names) > 3 else "")
 
 
 def _class_names(data: Dataset) -> np.ndarray:

@@ -84,11 +84,15 @@ def predict(
         with whole_text(Path(output)) as file:
             _write(file, rows)
     if output is not None and (as_json or not quiet):
-        truth = matched_target(dataset, model) if hasattr(model, "prior_") else None
-        measures = None
-        if truth is not None:
-            measures = model_measures(model, truth, shown if are_scores else model_scores(model, X))
-        show_measures(measures, f"Measured on {dataset.n_samples} rows", as_json=as_json)
+        matched = matched_target(dataset, model) if hasattr(model, "prior_") else None
+        measures, title = None, ""
+        if matched is not None:
+            scores = shown if are_scores else model_scores(model, X)
+            measures = model_measures(model, matched.truth, scores, matched.columns)
+            title = f"Measured on {dataset.n_samples} rows{matched.note}"
+        elif dataset.y is not None and not as_json:
+            click.echo("Not measured: the data has other targets than the model predicts.", err=True)
+        show_measures(measures, title, as_json=as_json)
         wrote(output, quiet=as_json)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -23,6 +24,7 @@ from ramify.writing import whole_file
 
 _SPECIAL = frozenset(" \t\r\n\v\f,{}%'\"\\@")
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 def write_arff(
@@ -70,9 +72,10 @@ def write_arff(
     check_option("write_arff", "index_base", index_base, (0, 1))
     columns = _columns(data)
     lines = _lines(data, columns, relation, index_base)
+    xml = None if labels is None else _label_xml(data).encode()
     _write(Path(path), (line.encode() for line in lines))
-    if labels is not None:
-        _write(Path(labels), iter([_label_xml(data).encode()]))
+    if labels is not None and xml is not None:
+        _write(Path(labels), iter([xml]))
 
 
 def _columns(data: Dataset) -> list[tuple[str, str]]:
@@ -200,6 +203,9 @@ def _label_xml(data: Dataset) -> str:
     hierarchy = data.hierarchy or Hierarchy(data.label_names)
     if not hierarchy.is_tree:
         raise ValueError("Mulan's XML nests labels and cannot hold a DAG. Leave out labels=....")
+    for label in hierarchy.names:
+        if _NOT_XML.search(label):
+            raise ValueError(f"The label {label!r} holds a control character, which XML cannot hold; rename it.")
     pieces = ['<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n']
     waiting: list[str | None] = list(reversed(hierarchy.roots))
     while waiting:

@@ -31,6 +31,7 @@ def write_ranking(ranking: FeatureRanking, path: str | PathLike[str]) -> None:
     }
     target = Path(path)
     write = writers[_suffix(target)]
+    _refuse_unreadable([*ranking.names, *ranking.label_names])
     with whole_text(target) as file:
         write(ranking, file)
 
@@ -68,7 +69,8 @@ def _suffix(path: Path) -> str:
 
 
 def _write_csv(ranking: FeatureRanking, file: TextIO) -> None:
-    writer = csv.writer(file, lineterminator="\n")
+    has_returns = any("\r" in name for name in (*ranking.names, *ranking.label_names))
+    writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL)
     writer.writerow(_CSV_COLUMNS + [neutralised(label) for label in _labels(ranking)])
     for position in ranking.order.tolist():
         row = [
@@ -269,6 +271,21 @@ def _parsed(kind: Callable[[str], Any], cell: str, source: Path, line: int, colu
         return kind(cell)
     except ValueError:
         raise ValueError(f"{source}, line {line}, column {column}: {cell!r} is not a number.") from None
+
+
+def _refuse_unreadable(names: list[str]) -> None:
+    """Refuse names that could be written and not be read again."""
+    for name in names:
+        if len(name) >= csv.field_size_limit():
+            raise ValueError(
+                f"The name {name[:40]!r}... has {len(name)} characters; a file of rankings holds shorter ones."
+            )
+        try:
+            name.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"The name {name[:40]!r} holds half a character and cannot be written; rename it."
+            ) from None
 
 
 def _armed(name: str) -> str:
