@@ -248,16 +248,13 @@ class Hierarchy:
     @cached_property
     def ancestor_matrix(self) -> sparse.csr_array:
         """0/1 matrix whose row is a node and whose columns are all its ancestors, itself left out."""
+        if self.is_tree:
+            return self._ancestors_in_tree()
         above: list[np.ndarray] = [np.empty(0, dtype=np.int32)] * len(self)
-        matrix = self.parent_matrix
         for node in self._order.tolist():
-            direct = matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]]
-            if len(direct) == 1:
-                above[node] = np.append(above[direct[0]], direct[0])
-            elif len(direct) > 1:
+            direct = np.array(self._parent_lists[node], dtype=np.int32)
+            if len(direct):
                 above[node] = np.unique(np.concatenate([direct, *(above[p] for p in direct.tolist())]))
-        for row in above:
-            row.sort()
         return _csr_of_rows(above, len(self))
 
     @cached_property
@@ -364,6 +361,19 @@ class Hierarchy:
     @cached_property
     def _child_lists(self) -> list[list[int]]:
         return adjacency(self.edges[:, 0], self.edges[:, 1], len(self))
+
+    def _ancestors_in_tree(self) -> sparse.csr_array:
+        """The ancestors of each node, written once: of deep trees there are many."""
+        offsets = np.concatenate([[0], np.cumsum(self.depth.astype(np.int64) - 1)])
+        indices = np.empty(offsets[-1], dtype=np.int32)
+        for node in self._order.tolist():
+            for parent in self._parent_lists[node]:
+                above = indices[offsets[parent] : offsets[parent + 1]]
+                place = int(np.searchsorted(above, parent))
+                row = indices[offsets[node] : offsets[node + 1]]
+                row[:place], row[place], row[place + 1 :] = above[:place], parent, above[place:]
+        offsets = offsets.astype(np.int32 if len(indices) < 1 << 31 else np.int64)
+        return sparse.csr_array((np.ones(len(indices), dtype=np.int8), indices, offsets), shape=(len(self), len(self)))
 
     def _neighbours(self, child_column: int) -> dict[str, tuple[str, ...]]:
         lists = self._parent_lists if child_column == 1 else self._child_lists

@@ -1,5 +1,7 @@
 """write_arff: what is written reads back as the same data set."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -154,10 +156,10 @@ def test_labels_in_xml_come_back_or_are_refused(labels, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mulan")
     Y = sparse.csr_array(np.eye(2, len(labels)))
     data = Dataset(np.eye(2), Y, "labels", ("feature 0", "feature 1"), label_names=tuple(labels))
-    try:
-        write_arff(data, folder / "a.arff", labels=folder / "a.xml")
-    except ValueError as error:
-        assert "holds a control character, which XML cannot hold" in str(error)
+    if re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "".join(labels)):
+        with pytest.raises(ValueError, match="holds a control character, which XML cannot hold"):
+            write_arff(data, folder / "a.arff", labels=folder / "a.xml")
         assert not list(folder.iterdir())
         return
+    write_arff(data, folder / "a.arff", labels=folder / "a.xml")
     assert read_mulan([folder / "a.arff", folder / "a.xml"]).label_names == tuple(labels)

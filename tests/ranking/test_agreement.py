@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ramify.datasets import make_hierarchical
 from ramify.ranking import (
@@ -146,3 +148,25 @@ def test_bad_input_is_refused():
         method_map({"a": own})
     with pytest.raises(ValueError, match="'distance' parameter of method_map"):
         method_map({"a": own, "b": own}, distance="hamming")
+
+
+def memberships(scores, order, j):
+    """How far each feature belongs to the top j + 1, from the definition."""
+    last = scores[order[j]]
+    return np.ones(len(scores)) if last <= 0 else np.minimum(scores, last) / last
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_fuji_equals_its_definition_at_every_depth(data):
+    n_features = data.draw(st.integers(1, 12))
+    score = st.one_of(st.floats(-1, 1e6), st.sampled_from([0.0, 1.0, 1e-12, 1e300, 5e-324]))
+    scores = [np.array(data.draw(st.lists(score, min_size=n_features, max_size=n_features))) for _ in range(2)]
+    names = [f"x{j}" for j in range(n_features)]
+    found = fuji(*(FeatureRanking(names, given) for given in scores))
+    clipped = [np.maximum(0.0, given) for given in scores]
+    orders = [np.argsort(-given, kind="stable") for given in clipped]
+    for j in range(n_features):
+        union = sorted({*orders[0][: j + 1].tolist(), *orders[1][: j + 1].tolist()})
+        both = [memberships(given, order, j)[union] for given, order in zip(clipped, orders, strict=True)]
+        assert found.curve[j] == pytest.approx(np.minimum(*both).sum() / np.maximum(*both).sum(), rel=1e-12)

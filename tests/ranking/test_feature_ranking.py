@@ -191,12 +191,12 @@ def test_whatever_is_written_is_read_back(names, labels, suffix, tmp_path_factor
     path = tmp_path_factory.mktemp("rankings") / f"ranking{suffix}"
     scores = np.arange(len(names) * len(labels), dtype=float).reshape(len(names), len(labels))
     ranking = FeatureRanking(names, scores[:, 0], per_label=scores, label_names=labels)
-    try:
-        ranking.save(path)
-    except ValueError as error:
-        assert "holds half a character and cannot be written" in str(error)
+    if any("\ud800" <= letter <= "\udfff" for letter in "".join([*names, *labels])):
+        with pytest.raises(ValueError, match="holds half a character and cannot be written"):
+            ranking.save(path)
         assert not path.exists()
         return
+    ranking.save(path)
     found = FeatureRanking.read(path)
     assert (found.names, found.label_names) == (ranking.names, ranking.label_names)
     np.testing.assert_array_equal(found.scores, ranking.scores)

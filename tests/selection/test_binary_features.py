@@ -1,9 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 from ramify import Hierarchy
 from ramify.datasets import Dataset
-from ramify.selection import column_hierarchy, presence
+from ramify.selection import HierarchicalSelector, column_hierarchy, information_gain, presence
 
 
 def test_nominal_columns_say_which_value_is_present():
@@ -28,3 +30,18 @@ def test_column_hierarchy_follows_the_columns_and_leaves_strangers_alone():
     found = column_hierarchy(hierarchy, ["c", "stranger", "a"])
     assert found.names == ("c", "stranger", "a")
     assert found.parents == {"c": ("a",), "stranger": (), "a": ()}
+
+
+def test_a_cell_stored_twice_holds_the_sum():
+    twice = sparse.csr_array((np.ones(3), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    with pytest.raises(ValueError, match="Column 0 of X holds 2.0; features that form a hierarchy must be binary"):
+        HierarchicalSelector(Hierarchy.from_edges([("a", "b")])).fit(twice, [0, 1])
+
+
+def test_labels_of_a_frame_are_matched_to_their_hierarchy_by_name():
+    rng = np.random.default_rng(0)
+    labels = Hierarchy.from_paths(["p/q", "p/r"])
+    Y = pd.DataFrame(rng.integers(0, 2, (30, 3)), columns=list(labels.names))
+    X = rng.integers(0, 2, (30, 2))
+    expected = information_gain(X, Y.to_numpy(), hierarchy=labels)
+    np.testing.assert_array_equal(information_gain(X, Y[Y.columns[::-1]], hierarchy=labels), expected)

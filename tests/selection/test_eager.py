@@ -1,12 +1,18 @@
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from ramify import Hierarchy
 from ramify.selection import HierarchicalSelector, gain_ratio, information_gain, lift
+from ramify.selection.eager import largest_path_mean
+from ramify.selection.feature_graph import feature_graph
 
 
 def paths_of(hierarchy):
@@ -148,3 +154,40 @@ def test_bad_input_is_refused_in_words(random_problem):
         HierarchicalSelector(hierarchy, threshold="high").fit(X, y)
     with pytest.raises(ValueError, match="must be binary"):
         HierarchicalSelector(hierarchy).fit(X + 1, y)
+
+
+def path_means(graph, relevance):
+    """Mean relevance of every path from a root to a leaf, by the features on it."""
+    children = [graph.children.indices[s:e] for s, e in pairwise(graph.children.indptr)]
+    roots = np.flatnonzero(np.diff(graph.parents.indptr) == 0)
+    waiting = [[root] for root in roots.tolist()]
+    best = np.full(graph.n_features, -np.inf)
+    while waiting:
+        path = waiting.pop()
+        below = children[path[-1]].tolist()
+        waiting += [[*path, child] for child in below]
+        if not below:
+            best[path] = np.maximum(best[path], relevance[path].mean())
+    return best
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_the_largest_path_mean_is_that_of_all_paths(data):
+    n_features = data.draw(st.integers(1, 9))
+    names = [f"t{j}" for j in range(n_features)]
+    possible = [(p, c) for c in range(n_features) for p in range(c)]
+    edges = data.draw(st.lists(st.sampled_from(possible), unique=True)) if possible else []
+    graph = feature_graph(Hierarchy(names, np.array(edges).reshape(-1, 2)), names)
+    relevance = np.array(data.draw(st.lists(st.floats(0, 1), min_size=n_features, max_size=n_features)))
+    found = largest_path_mean(graph, relevance)
+    np.testing.assert_allclose(found, path_means(graph, relevance), rtol=1e-12, atol=1e-300)
+
+
+def test_a_chain_of_thousands_of_features_has_one_path():
+    n_features = 3000
+    names = [str(j) for j in range(n_features)]
+    edges = np.column_stack([np.arange(n_features - 1), np.arange(1, n_features)])
+    graph = feature_graph(Hierarchy(names, edges), names)
+    relevance = np.random.default_rng(0).random(n_features)
+    np.testing.assert_allclose(largest_path_mean(graph, relevance), relevance.mean())

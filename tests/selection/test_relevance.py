@@ -95,5 +95,5 @@ def test_bad_input_is_refused_in_words():
         lazy_r([[0], [1]], [0, 1, 0])
     with pytest.raises(ValueError, match="'value' parameter of lazy_r must be 0 or 1"):
         lazy_r([[0], [1]], [0, 1], value=2)
-    with pytest.raises(ValueError, match="0 or 1 per label"):
+    with pytest.raises(ValueError, match="0/1 matrix with one column per label"):
         lazy_r([[0], [1]], [[0, 2], [1, 0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,23 +69,58 @@ def fuji(first: FeatureRanking, second: FeatureRanking) -> Fuji:
     >>> fuji(FeatureRanking("abc", [3, 2, 1]), FeatureRanking("abc", [3, 1, 2])).curve.round(3).tolist()
     [1.0, 0.667, 1.0]
     """
-    scores = [np.maximum(0.0, ranking.scores) for ranking in (first, _same_features(first, second))]
-    orders = [np.argsort(-score, kind="stable") for score in scores]
-    positions = [np.empty(len(first), dtype=np.int64) for _ in orders]
-    for position, order in zip(positions, orders, strict=True):
-        position[order] = np.arange(len(order))
-    entry = np.minimum(*positions)
-    by_entry = np.argsort(entry, kind="stable")
-    n_in = np.searchsorted(entry[by_entry], np.arange(len(first)), side="right")
-    ordered = [score[by_entry] for score in scores]
-    curve = np.empty(len(first))
-    for j in range(len(first)):
-        members = [
-            _membership(score[: n_in[j]], raw[order[j]])
-            for score, raw, order in zip(ordered, scores, orders, strict=True)
-        ]
-        curve[j] = np.minimum(*members).sum() / np.maximum(*members).sum()
+    scores = [_scaled(ranking.scores) for ranking in (first, _same_features(first, second))]
+    orders = [np.argsort(-score, kind="stable").tolist() for score in scores]
+    curve = _fuzzy_jaccard(*(score.tolist() for score in scores), *orders)
     return Fuji(curve, float(curve.mean()))
+
+
+def _scaled(scores: np.ndarray) -> np.ndarray:
+    """Scores clipped at 0; where sums of them could overflow, at a scale (a power of two) on which they do not."""
+    clipped = np.maximum(0.0, scores)
+    return clipped if clipped.max() < 2.0**1000 else np.ldexp(clipped, -100)
+
+
+def _fuzzy_jaccard(
+    first: list[float], second: list[float], first_order: list[int], second_order: list[int]
+) -> np.ndarray:
+    """Index of the top 1, 2, ... features of both rankings.
+
+    A feature in one of the tops belongs wholly to their union; to what they share it belongs by its score in the other
+    ranking relative to the last one in. Those scores are summed exactly, so that features may also leave the sums.
+    """
+    n_features = len(first)
+    curve = np.empty(n_features)
+    is_in = [bytearray(n_features), bytearray(n_features)]
+    missing_from: tuple[list[float], list[float]] = ([], [])  # sums of the scores of those that are in the other top
+    n_both = 0
+    for j, entering in enumerate(zip(first_order, second_order, strict=True)):
+        for side, (feature, own, other) in enumerate(zip(entering, (first, second), (second, first), strict=True)):
+            is_in[side][feature] = 1
+            if is_in[1 - side][feature]:
+                n_both += 1
+                _add_exactly(missing_from[side], -own[feature])
+            else:
+                _add_exactly(missing_from[1 - side], other[feature])
+        n_one = j + 1 - n_both
+        shared = float(n_both)
+        for feature, own, partials in zip(entering, (first, second), missing_from, strict=True):
+            shared += math.fsum(partials) / own[feature] if own[feature] > 0 else n_one
+        curve[j] = shared / (n_both + 2 * n_one)
+    return curve
+
+
+def _add_exactly(partials: list[float], term: float) -> None:
+    """Add to a sum that is kept as several doubles without any rounding (Shewchuk's expansions)."""
+    kept = 0
+    for partial in partials:
+        larger, smaller = (term, partial) if abs(term) >= abs(partial) else (partial, term)
+        term = larger + smaller
+        lost = smaller - (term - larger)
+        if lost:
+            partials[kept] = lost
+            kept += 1
+    partials[kept:] = [term]
 
 
 def overlap(first: FeatureRanking, second: FeatureRanking, k: int) -> float:
@@ -253,11 +289,6 @@ def method_map(rankings: Mapping[str, FeatureRanking], *, distance: str = "fuji"
     return MethodMap(
         pd.DataFrame(apart, index=names, columns=names), pd.DataFrame(places, index=names, columns=["x", "y"])
     )
-
-
-def _membership(scores: np.ndarray, last: float) -> np.ndarray:
-    """How far each feature belongs to the top, whose last one has the score `last`."""
-    return np.ones(len(scores)) if last <= 0 else np.minimum(1.0, scores / last)
 
 
 def _same_features(first: FeatureRanking, second: FeatureRanking) -> FeatureRanking:

@@ -235,28 +235,61 @@ def choose_shsel(graph: FeatureGraph, relevance: np.ndarray, threshold: float) -
 def largest_path_mean(graph: FeatureGraph, relevance: np.ndarray) -> np.ndarray:
     """Largest mean relevance over all paths from a root to a leaf through each feature.
 
-    Sums are kept by the number of features on the way, so that the largest mean is found without listing paths.
+    A way to or from a feature is its number of features and its sum. Only ways that are best for some trade between
+    the two are kept (the upper hull of these points), so that the largest mean is found without listing paths.
     """
-    above = _largest_sums(graph.downward, graph, relevance)
-    below = _largest_sums(graph.upward, graph, relevance)
-    lengths = np.arange(1, above.shape[1] + 1)
-    best = np.full(graph.n_features, -np.inf)
-    for n_above in lengths:
-        # Both halves hold the feature itself, so it is taken off once.
-        sums = above[:, n_above - 1, None] + below - relevance[:, None]
-        best = np.maximum(best, (sums / (n_above + lengths - 1)).max(axis=1))
-    return best
+    above = _best_ways(graph.downward, relevance)
+    below = _best_ways(graph.upward, relevance)
+    means = [_largest_mean(*halves) for halves in zip(above, below, relevance.tolist(), strict=True)]
+    return np.array(means, dtype=np.float64)
 
 
-def _largest_sums(steps: tuple[Step, ...], graph: FeatureGraph, relevance: np.ndarray) -> np.ndarray:
-    """Entry (f, k): largest sum over the ways of k + 1 features from an end of the hierarchy to f, f included."""
-    sums = np.full((graph.n_features, len(steps) + 1), -np.inf)
-    sums[:, 0] = relevance
+_Ways = list[tuple[int, float]]
+
+
+def _best_ways(steps: tuple[Step, ...], relevance: np.ndarray) -> list[_Ways]:
+    """Of each feature f, number and sum of the ways from an end of the hierarchy to f, f included."""
+    own = relevance.tolist()
+    ways: list[_Ways] = [[(1, value)] for value in own]
     for features, starts, neighbours in steps:
-        longer = np.maximum.reduceat(sums[neighbours], starts, axis=0)[:, :-1]
-        sums[features, 0] = -np.inf
-        sums[features, 1:] = longer + relevance[features, None]
-    return sums
+        ends = [*starts[1:].tolist(), len(neighbours)]
+        for feature, start, end in zip(features.tolist(), starts.tolist(), ends, strict=True):
+            before = [way for neighbour in neighbours[start:end].tolist() for way in ways[neighbour]]
+            ways[feature] = [(number + 1, total + own[feature]) for number, total in _upper_hull(before)]
+    return ways
+
+
+def _upper_hull(ways: _Ways) -> _Ways:
+    """The ways that have the largest sum less some price per feature."""
+    if len(ways) == 1:
+        return ways
+    largest: dict[int, float] = {}
+    for number, total in ways:
+        largest[number] = max(total, largest.get(number, -np.inf))
+    hull: _Ways = []
+    for number, total in sorted(largest.items()):
+        while len(hull) > 1:
+            (first, of_first), (second, of_second) = hull[-2:]
+            if (of_second - of_first) * (number - second) > (total - of_second) * (second - first):
+                break
+            hull.pop()
+        hull.append((number, total))
+    return hull
+
+
+def _largest_mean(above: _Ways, below: _Ways, own: float) -> float:
+    """Largest mean over a way above joined to one below; both hold the feature itself, so it is taken off once.
+
+    The best ways at the price of the mean so far have a larger mean, until none has (Dinkelbach's method).
+    """
+    mean = -np.inf
+    price = own
+    while True:
+        up, down = (max(ways, key=lambda way: way[1] - price * way[0]) for ways in (above, below))
+        found = (up[1] + down[1] - own) / (up[0] + down[0] - 1)
+        if found <= mean:
+            return mean
+        mean = price = found
 
 
 def choose_gtd(graph: FeatureGraph, ratio: np.ndarray) -> Choice:

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array
 
 from ramify.hierarchy import Hierarchy
+from ramify.targets import encode_labels
 
 # Features x target columns that are held dense at a time.
 _BLOCK_CELLS = 1 << 22
@@ -286,6 +287,9 @@ def check_binary(X: Any, names: Sequence[str] | None = None) -> Any:
     """`X` as an array or CSR of 0 and 1, or an error that names the first column that is not binary."""
     options: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "ensure_min_features": 0, "ensure_all_finite": False}
     X = check_array(X, dtype="numeric", **options)
+    if sparse.issparse(X) and not X.has_canonical_format:  # a cell that is stored twice holds the sum
+        X = X.copy()
+        X.sum_duplicates()
     values = X.data if sparse.issparse(X) else X
     wrong = (values != 0) & (values != 1)
     if not wrong.any():
@@ -313,11 +317,10 @@ def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.cs
         classes, codes = np.unique(y, return_inverse=True)
         ones = np.ones(len(codes))
         return sparse.csr_array((ones, (np.arange(len(codes)), codes)), shape=(len(codes), len(classes))), True
-    Y = hierarchy.close(y) if hierarchy is not None else y
-    Y = sparse.csr_array(check_array(Y, accept_sparse="csr", dtype="numeric"), dtype=np.float64)
-    if not np.isin(Y.data, (0.0, 1.0)).all():
+    target = encode_labels(y, hierarchy=hierarchy)
+    if target.kind == "classes":
         raise ValueError("y of two dimensions must be label sets, 0 or 1 per label.")
-    return Y, False
+    return sparse.csr_array(target.Y, dtype=np.float64), False
 
 
 def _summed(X: Any, y: Any, hierarchy: Hierarchy | None, relevance: Any) -> np.ndarray:
