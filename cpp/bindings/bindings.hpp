@@ -16,6 +16,7 @@ void bind_growing(nb::module_& m);
 void bind_explanations(nb::module_& m);
 void bind_importances(nb::module_& m);
 void bind_permutation(nb::module_& m);
+void bind_boosting(nb::module_& m);
 void bind_rankings(nb::module_& m);
 void bind_redraw(nb::module_& m);
 void bind_relief(nb::module_& m);

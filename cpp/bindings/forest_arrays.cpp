@@ -165,7 +165,34 @@ void read_number_leaves(const nb::dict& arrays, const Cuts& cuts, std::int64_t n
   }
 }
 
+void read_step_leaves(const nb::dict& arrays, const Cuts& cuts, std::vector<Tree>& trees) {
+  const Part<std::int64_t> offsets(arrays, "leaf_offsets");
+  const Part<std::int32_t> labels(arrays, "leaf_labels");
+  const Part<double> values(arrays, "leaf_values");
+  offsets.must_have(cuts.total() + 1);
+  labels.must_have(offsets[cuts.total()]);
+  values.must_have(offsets[cuts.total()]);
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    const std::int64_t first = cuts.first(static_cast<std::int64_t>(t)), last = cuts.last(static_cast<std::int64_t>(t));
+    trees[t].leaf_offsets = own_offsets(offsets, first, last);
+    trees[t].leaf_labels = labels.slice(offsets[first], offsets[last]);
+    trees[t].leaf_values = values.slice(offsets[first], offsets[last]);
+  }
+}
+
+Outcome outcome_named(const std::string& name) {
+  for (const Outcome outcome : {Outcome::labels, Outcome::numbers, Outcome::steps}) {
+    if (name == outcome_name(outcome)) return outcome;
+  }
+  throw nb::value_error("A forest's outcome is 'labels', 'numbers' or 'steps'.");
+}
+
 }  // namespace
+
+const char* outcome_name(Outcome outcome) {
+  if (outcome == Outcome::steps) return "steps";
+  return outcome == Outcome::labels ? "labels" : "numbers";
+}
 
 nb::dict forest_arrays(const Forest& forest) {
   nb::dict arrays;
@@ -192,6 +219,10 @@ nb::dict forest_arrays(const Forest& forest) {
     arrays["leaf_labels"] = joined(forest, &Tree::leaf_labels);
     arrays["leaf_partial"] = joined_offsets(forest, &Tree::leaf_partial);
     arrays["leaf_counts"] = joined(forest, &Tree::leaf_counts);
+  } else if (forest.outcome == Outcome::steps) {
+    arrays["leaf_offsets"] = joined_offsets(forest, &Tree::leaf_offsets);
+    arrays["leaf_labels"] = joined(forest, &Tree::leaf_labels);
+    arrays["leaf_values"] = joined(forest, &Tree::leaf_values);
   } else {
     std::vector<double> values;
     for (const auto& tree : forest.trees)
@@ -203,11 +234,9 @@ nb::dict forest_arrays(const Forest& forest) {
 }
 
 Forest forest_from_arrays(const std::string& outcome, std::int64_t n_outputs, const nb::dict& arrays) {
-  if (outcome != "labels" && outcome != "numbers")
-    throw nb::value_error("A forest's outcome is 'labels' or 'numbers'.");
   if (n_outputs < 0 || n_outputs > 0x7FFFFFFF) throw nb::value_error("A forest's number of outputs is out of range.");
   Forest forest;
-  forest.outcome = outcome == "labels" ? Outcome::labels : Outcome::numbers;
+  forest.outcome = outcome_named(outcome);
   forest.n_outputs = n_outputs;
   const Part<std::int32_t> n_categories(arrays, "n_categories");
   forest.n_categories = n_categories.slice(0, n_categories.size());
@@ -219,6 +248,8 @@ Forest forest_from_arrays(const std::string& outcome, std::int64_t n_outputs, co
   const Cuts leaves(arrays, "tree_leaves", seeds.size());
   if (forest.outcome == Outcome::labels) {
     read_label_leaves(arrays, leaves, trees);
+  } else if (forest.outcome == Outcome::steps) {
+    read_step_leaves(arrays, leaves, trees);
   } else {
     read_number_leaves(arrays, leaves, n_outputs, trees);
   }

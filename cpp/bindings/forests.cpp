@@ -92,8 +92,10 @@ void bind_forests(nb::module_& m) {
           nb::kw_only(), "outcome"_a, "n_outputs"_a, "arrays"_a,
           "The inverse of ``arrays``; every invariant is checked first, a ValueError names the broken one.")
       .def_prop_ro(
-          "outcome", [](const Forest& forest) { return forest.outcome == Outcome::labels ? "labels" : "numbers"; },
-          "\"labels\": leaves hold label frequencies. \"numbers\": leaves hold means (also of ranks).")
+          "outcome", [](const Forest& forest) { return outcome_name(forest.outcome); },
+          "\"labels\": leaves hold label frequencies. \"numbers\": leaves hold means (also of ranks). \"steps\": "
+          "leaves hold "
+          "what is added to outputs.")
       .def_ro("n_outputs", &Forest::n_outputs)
       .def_prop_ro("n_trees", &Forest::n_trees)
       .def_prop_ro("n_features", &Forest::n_features)
@@ -126,15 +128,17 @@ void bind_forests(nb::module_& m) {
 - ``subset`` int32: of a nominal test, the subset (counted in the tree) of categories that goes left; else -1
 - ``missing_left`` uint8: 1 if missing values go left
 - ``weight`` float64: weight of the in-bag examples that reach the node
-- ``decrease`` float64: weight * impurity less that of both children
+- ``decrease`` float64: weight * impurity less that of both children; of steps the gain
 - ``tree_subsets`` int64 (n_trees + 1,), ``subset_offsets`` int64, ``subset_words`` uint64: bit c = category c
 - ``tree_leaves`` int64 (n_trees + 1,): where each tree's leaves begin
 - labels: ``leaf_offsets`` int64 (n_leaves + 1,) into ``leaf_labels`` int32; ``leaf_partial`` int64
   (n_leaves + 1,) into ``leaf_counts`` float64. A leaf's labels are first those that all its examples have,
   then, as many as it has counts, those that only some have, with their weighted counts. Both parts ascend.
-- numbers: ``leaf_values`` float64 (n_leaves, n_outputs))");
+- numbers: ``leaf_values`` float64 (n_leaves, n_outputs)
+- steps: ``leaf_offsets`` int64 (n_leaves + 1,) into ``leaf_labels`` int32, ascending in a leaf, and ``leaf_values``
+  float64)");
   m.def("predict", &bind_predict, "forest"_a, "rows"_a, nb::kw_only(), "first_row"_a, "last_row"_a, "n_threads"_a,
-        "Mean over trees for rows [first_row, last_row): (rows, n_outputs).");
+        "Mean over trees (sum of steps) for rows [first_row, last_row): (rows, n_outputs).");
   m.def("predict", &bind_predict_sparse, "forest"_a, "rows"_a, nb::kw_only(), "threshold"_a, "first_row"_a,
         "last_row"_a, "n_threads"_a,
         "For labels, keeping probabilities > 0 and >= threshold: CSR (data, indices, indptr).");

@@ -58,6 +58,9 @@ inline ramify::Examples examples_of(std::int64_t n_rows, const OptionalRows& row
                                  weights ? weights->data() : nullptr);
 }
 
+/// What Python calls the content of the leaves.
+const char* outcome_name(ramify::Outcome outcome);
+
 /// All trees as flat arrays, and back through the validator.
 nb::dict forest_arrays(const ramify::Forest& forest);
 ramify::Forest forest_from_arrays(const std::string& outcome, std::int64_t n_outputs, const nb::dict& arrays);

@@ -25,6 +25,7 @@ result is the same for every ``n_threads``, and Ctrl-C stops a call within a sec
   bind_importances(m);
   bind_permutation(m);
   bind_explanations(m);
+  bind_boosting(m);
   bind_rankings(m);
   bind_redraw(m);
   bind_relief(m);

@@ -29,7 +29,7 @@ bool Tree::category_goes_left(std::int32_t node, double value) const {
 }
 
 std::int64_t Tree::n_leaves(Outcome outcome, std::int64_t n_outputs) const {
-  if (outcome == Outcome::labels) return static_cast<std::int64_t>(leaf_offsets.size()) - 1;
+  if (outcome != Outcome::numbers) return static_cast<std::int64_t>(leaf_offsets.size()) - 1;
   return n_outputs > 0 ? static_cast<std::int64_t>(leaf_values.size()) / n_outputs : 0;
 }
 

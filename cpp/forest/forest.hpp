@@ -11,8 +11,8 @@
 
 namespace ramify {
 
-/// What leaves hold: label frequencies or means of numbers.
-enum class Outcome : std::uint8_t { labels = 0, numbers = 1 };
+/// What leaves hold: label frequencies, means of numbers, or steps that are added up over the trees.
+enum class Outcome : std::uint8_t { labels = 0, numbers = 1, steps = 2 };
 
 /// One tree in flat arrays. Node 0 is the root; both children of a node stand side by side at
 /// `child` and `child + 1`, behind their parent, so loops replace recursion.
@@ -26,7 +26,7 @@ struct Tree {
   std::vector<std::int32_t> subset;        ///< nominal: which subset of categories goes left; else -1
   std::vector<std::uint8_t> missing_left;  ///< 1 if missing values go left
   std::vector<double> weight;              ///< total weight of the in-bag examples that reach the node
-  std::vector<double> decrease;            ///< weight * impurity less the children's; 0 in a leaf
+  std::vector<double> decrease;            ///< weight * impurity less the children's, or a gain; 0 in a leaf
 
   // category subsets: bit c of a subset is set if category c goes left
   std::vector<std::int64_t> subset_offsets{0};
@@ -39,7 +39,7 @@ struct Tree {
   std::vector<std::int64_t> leaf_partial{0};
   std::vector<double> leaf_counts;
 
-  // leaves for numbers: n_outputs means per leaf
+  // leaves for numbers: n_outputs means per leaf; leaves for steps: one per entry of leaf_labels, which ascend
   std::vector<double> leaf_values;
 
   std::int64_t n_nodes() const { return static_cast<std::int64_t>(feature.size()); }
@@ -72,6 +72,10 @@ struct Forest {
   std::int64_t n_features() const { return static_cast<std::int64_t>(n_categories.size()); }
   std::int64_t n_trees() const { return static_cast<std::int64_t>(trees.size()); }
   std::int64_t n_bytes() const;
+
+  /// What the sum over trees is divided by to predict: steps are added, all else is averaged.
+  double divisor() const { return outcome == Outcome::steps ? 1.0 : static_cast<double>(n_trees()); }
+
   Forest first(std::int64_t n_trees) const;
 };
 

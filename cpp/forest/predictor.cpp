@@ -41,13 +41,41 @@ void for_each_block(const FeatureRows& rows, RowRange range, int n_threads, cons
       poll);
 }
 
+<<<<<<< HEAD
+=======
+/// Call `add(output, value)` for what a leaf says.
+template <class Add>
+void read_leaf(const Forest& forest, const Tree& tree, std::int32_t node, Add add) {
+  const auto leaf = static_cast<std::size_t>(tree.child[static_cast<std::size_t>(node)]);
+  if (forest.outcome == Outcome::numbers) {
+    const double* values = tree.leaf_values.data() + static_cast<std::int64_t>(leaf) * forest.n_outputs;
+    for (std::int64_t t = 0; t < forest.n_outputs; ++t) add(static_cast<std::int32_t>(t), values[t]);
+    return;
+  }
+  const std::int64_t first = tree.leaf_offsets[leaf], last = tree.leaf_offsets[leaf + 1];
+  if (forest.outcome == Outcome::steps) {
+    for (std::int64_t p = first; p < last; ++p)
+      add(tree.leaf_labels[static_cast<std::size_t>(p)], tree.leaf_values[static_cast<std::size_t>(p)]);
+    return;
+  }
+  const std::int64_t partial = tree.leaf_partial[leaf], n_partial = tree.leaf_partial[leaf + 1] - partial;
+  const std::int64_t certain = last - n_partial;
+  const double weight = tree.weight[static_cast<std::size_t>(node)];
+  for (std::int64_t p = first; p < certain; ++p) add(tree.leaf_labels[static_cast<std::size_t>(p)], 1.0);
+  for (std::int64_t p = certain; p < last; ++p) {
+    add(tree.leaf_labels[static_cast<std::size_t>(p)],
+        tree.leaf_counts[static_cast<std::size_t>(partial + p - certain)] / weight);
+  }
+}
+
+>>>>>>> b750d6d (Boosted trees in the core: rounds for all outputs at once)
 }  // namespace
 
 void predict(const Forest& forest, const FeatureRows& rows, RowRange range, int n_threads, const Poll& poll,
              double* out) {
   check_features(forest, rows);
   const std::int64_t n_features = rows.n_features();
-  const auto n_trees = static_cast<double>(forest.n_trees());
+  const double divisor = forest.divisor();
   for_each_block(rows, range, n_threads, poll,
                  [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
                    double* const sums = out + (first - range.first) * forest.n_outputs;
@@ -62,14 +90,14 @@ void predict(const Forest& forest, const FeatureRows& rows, RowRange range, int 
                                  [sum](std::int32_t output, double value) { sum[output] += value; });
                      }
                    }
-                   for (double* sum = sums; sum < sums + (last - first) * forest.n_outputs; ++sum) *sum /= n_trees;
+                   for (double* sum = sums; sum < sums + (last - first) * forest.n_outputs; ++sum) *sum /= divisor;
                  });
 }
 
 SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, RowRange range, double threshold,
                                 int n_threads, const Poll& poll) {
   check_features(forest, rows);
-  const auto n_trees = static_cast<double>(forest.n_trees());
+  const double divisor = forest.divisor();
   const std::int64_t size = rows.rows_per_block();
   std::vector<SparsePrediction> parts(static_cast<std::size_t>((range.last - range.first + size - 1) / size));
   for_each_block(rows, range, n_threads, poll,
@@ -88,7 +116,7 @@ SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, R
                      std::sort(touched.begin(), touched.end());
                      touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
                      for (const std::int32_t output : touched) {
-                       const double value = sums[static_cast<std::size_t>(output)] / n_trees;
+                       const double value = sums[static_cast<std::size_t>(output)] / divisor;
                        sums[static_cast<std::size_t>(output)] = 0;
                        if (value == 0 || !(value >= threshold)) continue;
                        part.labels.push_back(output);
@@ -157,6 +185,8 @@ std::vector<OutsideRow> rows_outside(const Tree& tree, const FeatureRows& rows, 
 void predict_oob(const Forest& forest, const FeatureRows& rows, const Examples& examples, RowRange range, int n_threads,
                  const Poll& poll, double* out, std::int32_t* n_trees) {
   check_features(forest, rows);
+  if (forest.outcome == Outcome::steps)
+    throw std::invalid_argument("Steps belong together: no row is outside the bags of some of them.");
   const std::int64_t n_features = rows.n_features();
   std::vector<std::vector<std::uint64_t>> bags(forest.trees.size());
   run_tasks(
@@ -217,7 +247,7 @@ double contributions(const Forest& forest, const FeatureRows& rows, std::int64_t
                      const Poll& poll, double* out) {
   check_features(forest, rows);
   if (output < 0 || output >= forest.n_outputs) throw std::invalid_argument("The forest has no such output.");
-  const auto n_trees = static_cast<double>(forest.n_trees());
+  const double divisor = forest.divisor();
   std::vector<std::vector<double>> values(forest.trees.size());
   run_tasks(
       forest.n_trees(), n_threads,
@@ -240,13 +270,13 @@ double contributions(const Forest& forest, const FeatureRows& rows, std::int64_t
                          const std::int32_t next = tree.next(node, x[feature]);
                          added[feature] +=
                              (values[t][static_cast<std::size_t>(next)] - values[t][static_cast<std::size_t>(node)]) /
-                             n_trees;
+                             divisor;
                          node = next;
                        }
                      }
                    }
                  });
-  return roots / n_trees;
+  return roots / divisor;
 }
 
 }  // namespace ramify

@@ -46,8 +46,11 @@ void check_nodes(const Forest& forest, const Tree& tree, std::int64_t index) {
     if (!reached[i]) refuse(index, "node " + std::to_string(i) + " has no parent before it");
     if (!(tree.weight[i] > 0) || std::isinf(tree.weight[i]))
       refuse(index, "the weight of node " + std::to_string(i) + " is not a positive number");
-    if (!(tree.decrease[i] >= 0) || std::isinf(tree.decrease[i]))
+    if (forest.outcome == Outcome::steps) {  // a gain falls below 0 where the penalty outweighs it
+      if (!std::isfinite(tree.decrease[i])) refuse(index, "the gain of node " + std::to_string(i) + " is not finite");
+    } else if (!(tree.decrease[i] >= 0) || std::isinf(tree.decrease[i])) {
       refuse(index, "the decrease of node " + std::to_string(i) + " is not a number from 0");
+    }
     if (tree.missing_left[i] > 1) refuse(index, "missing_left of node " + std::to_string(i) + " is neither 0 nor 1");
     const std::int64_t child = tree.child[i];
     if (tree.feature[i] == -1) {
@@ -100,6 +103,25 @@ void check_label_leaves(const Forest& forest, const Tree& tree, std::int64_t ind
   }
 }
 
+void check_step_leaves(const Forest& forest, const Tree& tree, std::int64_t index) {
+  check_offsets(index, tree.leaf_offsets, tree.leaf_labels.size(), "leaf_offsets");
+  check_size(index, tree.leaf_values, tree.leaf_labels.size(), "leaf_values");
+  for (std::size_t leaf = 0; leaf + 1 < tree.leaf_offsets.size(); ++leaf) {
+    for (std::int64_t p = tree.leaf_offsets[leaf]; p < tree.leaf_offsets[leaf + 1]; ++p) {
+      const std::int32_t label = tree.leaf_labels[static_cast<std::size_t>(p)];
+      if (label < 0 || label >= forest.n_outputs)
+        refuse(index, "leaf row " + std::to_string(leaf) + " has a step of output " + std::to_string(label));
+      if (p > tree.leaf_offsets[leaf] && label <= tree.leaf_labels[static_cast<std::size_t>(p) - 1])
+        refuse(index, "the outputs of leaf row " + std::to_string(leaf) + " do not ascend");
+    }
+  }
+}
+
+void check_finite_values(const Tree& tree, std::int64_t index) {
+  for (const double value : tree.leaf_values)
+    if (!std::isfinite(value)) refuse(index, "a leaf value is not finite");
+}
+
 /// Counts lie between 0 and the weight of their leaf, so that probabilities are ones.
 void check_counts(const Tree& tree, std::int64_t index) {
   for (std::size_t i = 0; i < tree.feature.size(); ++i) {
@@ -127,12 +149,14 @@ void validate(const Forest& forest) {
     check_offsets(index, tree.subset_offsets, tree.subset_words.size(), "subset_offsets");
     if (forest.outcome == Outcome::labels) {
       check_label_leaves(forest, tree, index);
+    } else if (forest.outcome == Outcome::steps) {
+      check_step_leaves(forest, tree, index);
+      check_finite_values(tree, index);
     } else {
       const std::size_t n_values = tree.leaf_values.size();
       if (forest.n_outputs == 0 || n_values % static_cast<std::size_t>(forest.n_outputs) != 0)
         refuse(index, "leaf_values is no matrix of leaves and outputs");
-      for (const double value : tree.leaf_values)
-        if (!std::isfinite(value)) refuse(index, "a leaf value is not finite");
+      check_finite_values(tree, index);
     }
     check_nodes(forest, tree, index);
     if (forest.outcome == Outcome::labels) check_counts(tree, index);

@@ -258,6 +258,8 @@ void add_number_gains(const Forest& forest, const Tree& tree, const std::vector<
 }  // namespace
 
 ScoreMatrix genie3_per_output(const Forest& forest, const double* output_weights, int n_threads, const Poll& poll) {
+  if (forest.outcome == Outcome::steps)
+    throw std::invalid_argument("Leaves of steps have no impurity; boosting itself gives the gains per output.");
   std::vector<std::int32_t> row_of_feature;
   const std::vector<std::int32_t> used = used_features(forest, row_of_feature);
   return collect(forest, used, n_threads, poll,
