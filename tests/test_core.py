@@ -15,6 +15,7 @@ NAMES = {
     "features": {"FeatureTable", "FeatureRows"},
     "targets": {"LabelRows", "NumberRows", "RankingRows"},
     "forests": {"Growth", "Forest", "grow", "predict", "predict_oob", "apply", "contributions"},
+    "boosting": {"Boosting", "boost"},
     "rankings": {"sum_rankings", "leaf_rankings"},
     "scores": {"symbolic", "genie3", "genie3_oob", "permutation", "redraw_sums", "redraw_rows"},
     "explanations": {"shapley", "shapley_base"},

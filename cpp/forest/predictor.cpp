@@ -41,34 +41,6 @@ void for_each_block(const FeatureRows& rows, RowRange range, int n_threads, cons
       poll);
 }
 
-<<<<<<< HEAD
-=======
-/// Call `add(output, value)` for what a leaf says.
-template <class Add>
-void read_leaf(const Forest& forest, const Tree& tree, std::int32_t node, Add add) {
-  const auto leaf = static_cast<std::size_t>(tree.child[static_cast<std::size_t>(node)]);
-  if (forest.outcome == Outcome::numbers) {
-    const double* values = tree.leaf_values.data() + static_cast<std::int64_t>(leaf) * forest.n_outputs;
-    for (std::int64_t t = 0; t < forest.n_outputs; ++t) add(static_cast<std::int32_t>(t), values[t]);
-    return;
-  }
-  const std::int64_t first = tree.leaf_offsets[leaf], last = tree.leaf_offsets[leaf + 1];
-  if (forest.outcome == Outcome::steps) {
-    for (std::int64_t p = first; p < last; ++p)
-      add(tree.leaf_labels[static_cast<std::size_t>(p)], tree.leaf_values[static_cast<std::size_t>(p)]);
-    return;
-  }
-  const std::int64_t partial = tree.leaf_partial[leaf], n_partial = tree.leaf_partial[leaf + 1] - partial;
-  const std::int64_t certain = last - n_partial;
-  const double weight = tree.weight[static_cast<std::size_t>(node)];
-  for (std::int64_t p = first; p < certain; ++p) add(tree.leaf_labels[static_cast<std::size_t>(p)], 1.0);
-  for (std::int64_t p = certain; p < last; ++p) {
-    add(tree.leaf_labels[static_cast<std::size_t>(p)],
-        tree.leaf_counts[static_cast<std::size_t>(partial + p - certain)] / weight);
-  }
-}
-
->>>>>>> b750d6d (Boosted trees in the core: rounds for all outputs at once)
 }  // namespace
 
 void predict(const Forest& forest, const FeatureRows& rows, RowRange range, int n_threads, const Poll& poll,

@@ -71,6 +71,11 @@ void read_leaf(const Forest& forest, const Tree& tree, std::int32_t node, Add ad
     return;
   }
   const std::int64_t first = tree.leaf_offsets[leaf], last = tree.leaf_offsets[leaf + 1];
+  if (forest.outcome == Outcome::steps) {
+    for (std::int64_t p = first; p < last; ++p)
+      add(tree.leaf_labels[static_cast<std::size_t>(p)], tree.leaf_values[static_cast<std::size_t>(p)]);
+    return;
+  }
   const std::int64_t partial = tree.leaf_partial[leaf], n_partial = tree.leaf_partial[leaf + 1] - partial;
   const std::int64_t certain = last - n_partial;
   const double weight = tree.weight[static_cast<std::size_t>(node)];

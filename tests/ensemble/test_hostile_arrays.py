@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from ramify.ensemble import ForestClassifier, ForestRegressor
+from ramify.ensemble import BoostedClassifier, BoostedRegressor, ForestClassifier, ForestRegressor
 
 RNG = np.random.default_rng(0)
 N = 24
@@ -136,6 +136,8 @@ FORESTS = {
     "classes": (ForestClassifier(5, random_state=0), CLASSES),
     "sets": (ForestClassifier(5, random_state=0), SETS),
     "numbers": (ForestRegressor(5, random_state=0), NUMBERS),
+    "boosted sets": (BoostedClassifier(5, random_state=0), SETS),
+    "boosted numbers": (BoostedRegressor(5, random_state=0), NUMBERS),
     "random cuts": (ForestClassifier(5, splitter="random", bootstrap=False, random_state=0), SETS),
 }
 

@@ -26,6 +26,7 @@ LONG_FITS = {
     "ForestClassifier": "forest.set_params(n_estimators=5000, n_jobs=2).fit(X, X[:, :30] > 0)",
     "ForestClassifier of random cuts": "ramify.ForestClassifier(9000, splitter='random', n_jobs=2).fit(X, X > 0)",
     "ForestRegressor": "ramify.ForestRegressor(5000, n_jobs=2).fit(X, X[:, :5])",
+    "BoostedClassifier": "ramify.ensemble.BoostedClassifier(5000, n_jobs=2).fit(X, X > 0)",
     "LabelRankingForest": "ramify.LabelRankingForest(5000, n_jobs=2).fit(X, X[:, :6].argsort().argsort() + 1)",
     "ReliefRanker": "ramify.ReliefRanker(n_jobs=2).fit(X, X[:, :5] > 0)",
     "permutation": "ramify.ForestRanker(ramify.ForestClassifier(40, n_jobs=2), scores='permutation')"

@@ -51,6 +51,10 @@ def use_the_library(folder: Path) -> None:
     labels.first(2)
     ensemble.export_tree(labels, 0)
     ensemble.ForestClassifier(2, random_state=0).fit(stored, sparse.csr_array(data.y)).predict(stored)
+    boosted = ensemble.BoostedClassifier(2, hierarchy=data.hierarchy, sketch=2, early_stopping=0.2, random_state=0)
+    boosted.set_params(categorical_features=[3]).fit(X, data.y).predict(X)
+    boosted.contributions(X, 1)
+    ensemble.BoostedRegressor(2, random_state=0).fit(stored, X[:, [0, 2]]).predict(stored)
     numbers = ensemble.ForestRegressor(2, random_state=0).fit(X, X[:, [0, 2]])
     scores = ["genie3", "symbolic", "permutation", "genie3_oob"]
     ranking.forest_ranking(labels, scores, X, data.y)

@@ -1,5 +1,7 @@
 """Tree ensembles for every kind of target."""
 
+from ramify.ensemble.boosted_classifier import BoostedClassifier
+from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.explanation import Explanation
 from ramify.ensemble.export import export_tree
@@ -9,6 +11,8 @@ from ramify.ensemble.regressor import ForestRegressor
 
 __all__ = [
     "AverageLabelRanker",
+    "BoostedClassifier",
+    "BoostedRegressor",
     "Explanation",
     "ForestClassifier",
     "ForestRegressor",

@@ -30,8 +30,8 @@ def export_tree(
 
     Parameters
     ----------
-    forest : ForestClassifier, ForestRegressor or LabelRankingForest
-        A fitted forest.
+    forest : ForestClassifier, ForestRegressor, LabelRankingForest, BoostedClassifier or BoostedRegressor
+        A fitted forest; the leaves of boosted trees show their steps.
     index : int, default=0
         Which tree.
     format : {"text", "json", "dot"}, default="text"
@@ -143,6 +143,8 @@ def _leaf_reader(forest: Any, arrays: dict[str, np.ndarray], index: int) -> Call
         else:
             values = (arrays["leaf_values"][first:] * forest.scale_ + forest.prior_).tolist()
         return lambda leaf, _: dict(zip(names, values[leaf], strict=True))
+    if forest.trees_.outcome == "steps":
+        return _step_reader(forest, arrays, first)
     ends, partial = arrays["leaf_offsets"].tolist(), arrays["leaf_partial"].tolist()
     labels, counts = arrays["leaf_labels"].tolist(), arrays["leaf_counts"].tolist()
 
@@ -156,6 +158,20 @@ def _leaf_reader(forest: Any, arrays: dict[str, np.ndarray], index: int) -> Call
         return found
 
     return shares
+
+
+def _step_reader(forest: Any, arrays: dict[str, np.ndarray], first: int) -> Callable[[int, float], dict[str, float]]:
+    """A function that gives the steps of a leaf: of log-odds, or in units of the targets."""
+    names, ends = forest.label_names_, arrays["leaf_offsets"].tolist()
+    labels = arrays["leaf_labels"].tolist()
+    scale = forest.scale_ if forest.target_kind_ == "numbers" else np.ones(len(names))
+    steps = (arrays["leaf_values"] * scale[arrays["leaf_labels"]]).tolist()
+
+    def of_leaf(leaf: int, _: float) -> dict[str, float]:
+        part = slice(ends[first + leaf], ends[first + leaf + 1])
+        return {names[label]: step for label, step in zip(labels[part], steps[part], strict=True)}
+
+    return of_leaf
 
 
 def _walk(tree: _Tree, max_depth: int | None) -> Iterator[tuple[int, int, str]]:

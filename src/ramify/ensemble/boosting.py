@@ -1,0 +1,184 @@
+"""What boosted trees share: parameters, rounds, the first of them and contributions of features."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify.ensemble.base import BaseForest
+from ramify.ensemble.growing import feature_table
+from ramify.features import Features
+from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.progress import progress_bar
+
+
+class BaseBoosted(BaseForest):
+    """Parameters and methods of boosted trees; use a class derived from it."""
+
+    base_: np.ndarray
+    history_: np.ndarray
+    gains_: sparse.csr_array
+
+    @property
+    def n_rounds_(self) -> int:
+        """Number of rounds kept, one tree each."""
+        check_is_fitted(self, "trees_")
+        return self.trees_.n_trees
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Gain of each feature, weighted over the labels, divided by the sum over features."""
+        check_is_fitted(self, "trees_")
+        scores = np.maximum(_core.genie3(self.trees_), 0.0)
+        total = scores.sum()
+        return scores / total if total > 0 else scores
+
+    def first(self, k: int) -> Self:
+        """The first `k` rounds as a fitted model of its own.
+
+        Trees are shared, not copied. The gains per label belong to all rounds and are not carried over.
+
+        Parameters
+        ----------
+        k : int
+            Number of rounds, from 1 to `n_rounds_`.
+        """
+        part = super().first(k)
+        if k < self.n_rounds_:
+            part.__dict__.pop("gains_", None)
+        return part
+
+    def _boost(
+        self,
+        features: Features,
+        target: _core.LabelRows | _core.NumberRows,
+        weights: np.ndarray | None,
+        tolerance: float,
+    ) -> None:
+        """Check the parameters, draw the seed and do the rounds."""
+        n_features = features.values.shape[1]
+        check_integer(self, "verbose", self.verbose, low=0)
+        check_jobs(self, self.n_jobs)
+        if self.max_bins is not None:
+            check_integer(self, "max_bins", self.max_bins, low=2, high=65535)
+        stopping = self.early_stopping
+        growth = _core.Growth(
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            first_tree=0,
+            n_trees=check_integer(self, "n_estimators", self.n_estimators, low=1),
+            max_features=self._features_per_node(n_features),
+            bootstrap=False,
+            random_splits=False,
+            max_depth=-1 if self.max_depth is None else check_integer(self, "max_depth", self.max_depth, low=1),
+            min_samples_split=2,
+            min_samples_leaf=check_integer(self, "min_samples_leaf", self.min_samples_leaf, low=1),
+            min_impurity_decrease=0.0,
+            min_weight_fraction_leaf=0.0,
+        )
+        boosting = _core.Boosting(
+            learning_rate=check_real(self, "learning_rate", self.learning_rate, low=0, high=1, open_low=True),
+            n_projections=check_integer(self, "sketch", self.sketch, low=1),
+            max_samples=check_real(self, "max_samples", self.max_samples, low=0, high=1, open_low=True),
+            l2=check_real(self, "l2", self.l2, low=0, high=1e100, open_low=True),
+            tolerance=tolerance,
+            held_back=0.0
+            if stopping is None
+            else check_real(self, "early_stopping", stopping, low=0, high=1, open_low=True, open_high=True),
+            patience=check_integer(self, "patience", self.patience, low=1),
+        )
+        table = feature_table(features, max_bins=self.max_bins, n_jobs=self.n_jobs)
+        with progress_bar(growth.n_trees, self.verbose, "Boosting") as progress:
+            self.trees_, self.base_, self.history_, gains = _core.boost(
+                table,
+                target,
+                growth,
+                boosting,
+                sample_weight=_of_mean_one(weights),
+                n_threads=effective_n_jobs(self.n_jobs),
+                progress=progress,
+            )
+        self.gains_ = sparse.csr_array(gains, shape=(n_features, self.trees_.n_outputs))
+
+    def _features_per_node(self, n_features: int) -> int:
+        value = self.max_features
+        if value is None:
+            return n_features
+        if isinstance(value, str):
+            check_option(self, "max_features", value, ("sqrt", "log2", None))
+            return max(1, int(np.sqrt(n_features) if value == "sqrt" else np.log2(n_features)))
+        if isinstance(value, Integral):
+            return min(check_integer(self, "max_features", value, low=1), n_features)
+        return max(1, int(check_real(self, "max_features", value, low=0, high=1, open_low=True) * n_features))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Sum of the steps and what they are added to: (n_samples, n_labels)."""
+        return self._mean_of_trees(self._rows(X)) + self.base_
+
+    def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
+        """What each feature on the paths added to a score, and the value that all scores start from.
+
+        On the way from the root to a leaf, each step changes the expected score; the change is credited to the feature
+        that the node tests, and summed over the trees.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+        label : str or int, default=0
+            Name in `label_names_`, or its position.
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_features)
+            Each row sums, together with `base`, to the score of `label`: for labels its log-odds, before a hierarchy's
+            maximum.
+        base : float
+            The score before the first round and the expected steps of the trees.
+
+        References
+        ----------
+        Saabas, A. (2014). Interpreting random forests.
+        """
+        values, roots = super().contributions(X, label)
+        return values, float(roots + self.base_[self._label_index(label)])
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        self._require_numbers("base_")
+        history = self.history_
+        if not isinstance(history, np.ndarray) or history.dtype != np.float64 or history.ndim != 1:
+            raise ValueError("history_ must be a row of numbers.")
+        gains = getattr(self, "gains_", None)
+        shape = (self.trees_.n_features, self.trees_.n_outputs)
+        if gains is not None and (
+            not isinstance(gains, sparse.csr_array)
+            or gains.shape != shape
+            or gains.dtype != np.float64
+            or not np.isfinite(gains.data).all()
+        ):
+            raise ValueError("gains_ must hold a number per feature and label.")
+        if self.trees_.outcome != "steps":
+            raise ValueError("the trees must be boosted ones, whose leaves hold steps.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _of_mean_one(weights: np.ndarray | None) -> np.ndarray | None:
+    """Weights scaled so that only their ratios matter beside the penalty `l2`; zeros count for nothing."""
+    if weights is None:
+        return None
+    taking_part = weights > 0
+    return np.asarray(weights / weights[taking_part].mean())
