@@ -107,7 +107,7 @@ std::int64_t n_blocks(const FeatureRows& rows) { return (rows.n_rows() + shapley
 /// Add one row's wanted outputs to a part of the result.
 void keep_top(const Plan& plan, ShapleySums& sums, std::int64_t column, std::int64_t lane, std::int64_t top,
               SparseShapley& part) {
-  const auto n_trees = static_cast<double>(plan.forest.n_trees());
+  const double divisor = plan.forest.divisor();
   std::vector<std::int64_t> places;
   const auto value = [&](std::int64_t place) { return sums.at(column, place)[lane]; };
   for (std::int64_t place = 0; place < plan.n_places(); ++place) {
@@ -123,7 +123,7 @@ void keep_top(const Plan& plan, ShapleySums& sums, std::int64_t column, std::int
   }
   for (const std::int64_t place : places) {
     part.features.push_back(plan.used[static_cast<std::size_t>(place)]);
-    part.values.push_back(value(place) / n_trees);
+    part.values.push_back(value(place) / divisor);
   }
   part.offsets.push_back(static_cast<std::int64_t>(part.features.size()));
 }
@@ -158,7 +158,7 @@ std::vector<double> shapley_base(const Forest& forest, const OutputColumns& colu
       });
     }
   }
-  for (double& value : base) value /= static_cast<double>(forest.n_trees());
+  for (double& value : base) value /= forest.divisor();
   return base;
 }
 
@@ -166,7 +166,7 @@ void shapley(const Forest& forest, const FeatureRows& rows, const FeatureRows* b
              int n_threads, const Poll& poll, double* out) {
   const Plan plan = make_plan(forest, rows, background, n_threads, poll);
   if (plan.used.empty()) return;
-  const auto n_trees = static_cast<double>(forest.n_trees());
+  const double divisor = forest.divisor();
   const std::int64_t width = std::max<std::int64_t>(1, max_cells / (plan.n_places() * shapley_lanes));
   const std::int64_t n_chunks = (columns.n_columns + width - 1) / width;
   run_tasks(
@@ -191,7 +191,7 @@ void shapley(const Forest& forest, const FeatureRows& rows, const FeatureRows* b
             double* const cells =
                 out + (row * forest.n_features() + plan.used[static_cast<std::size_t>(place)]) * columns.n_columns;
             for (std::int64_t column = low; column < high; ++column)
-              cells[column] = sums.at(column - low, place)[row - start] / n_trees;
+              cells[column] = sums.at(column - low, place)[row - start] / divisor;
           }
         }
       },

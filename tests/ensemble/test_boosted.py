@@ -158,6 +158,27 @@ def test_contributions_add_up_to_the_log_odds():
     np.testing.assert_allclose(values.sum(axis=1) + base, numbers.predict(NESTED.X)[:, 1], atol=1e-9)
 
 
+def test_shapley_values_add_up_to_the_log_odds():
+    model = nested().fit(NESTED.X, NESTED.y)
+    explained = model.shap_values(NESTED.X[:20])
+    scores = model.decision_function(NESTED.X[:20])
+    total = explained.values.sum(axis=1) + explained.base_values
+    np.testing.assert_allclose(total, scores, atol=1e-9)
+    numbers = BoostedRegressor(20, random_state=0).fit(NESTED.X, NESTED.X[:, :2] * [1.0, 50.0])
+    explained = numbers.shap_values(NESTED.X[:20], labels=numbers.label_names_[1])
+    total = explained.values.sum(axis=1) + explained.base_values
+    np.testing.assert_allclose(total, numbers.predict(NESTED.X[:20])[:, 1], atol=1e-9)
+
+
+def test_shapley_values_of_predicted_classes():
+    y = np.array(["a", "b", "c"])[np.digitize(NESTED.X[:, 0], [-0.5, 0.5])]
+    model = BoostedClassifier(10, random_state=0).fit(NESTED.X, y)
+    explained = model.shap_values(NESTED.X[:5], labels="predicted")
+    scores = model.decision_function(NESTED.X[:5])
+    total = np.asarray(explained.values.sum(axis=1)).ravel() + np.asarray(explained.base_values).ravel()
+    np.testing.assert_allclose(total, scores.max(axis=1), atol=1e-9)
+
+
 def test_leaves_reached_are_leaves():
     model = nested().fit(NESTED.X, NESTED.y)
     leaves = model.apply(NESTED.X)

@@ -246,13 +246,18 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
         array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
             Sparse if y was sparse at fit.
         """
-        if self.__sklearn_is_fitted__() and self._class_values is not None:
+        check_is_fitted(self, "trees_")
+        if self._class_values is not None:
             return self._class_values[self._scores(X).argmax(axis=1)]
         sets = (self.predict_proba(X) > 0.5).astype(np.int64)
         return sparse.csr_array(sets) if self._sparse_sets else sets
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "trees_")
+    def _predicted_outputs(self, X: Any) -> sparse.csr_array:
+        if self._class_values is None:
+            return sparse.csr_array(self.predict(X))
+        best = self._scores(X).argmax(axis=1)
+        shape = (len(best), len(self._class_values))
+        return sparse.csr_array((np.ones(len(best)), best, np.arange(len(best) + 1)), shape=shape)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

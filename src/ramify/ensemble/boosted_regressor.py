@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from ramify import _core
 from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
 from ramify.ensemble.boosting import BaseBoosted
+from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import learn_features
 from ramify.targets import encode_numbers
@@ -206,6 +207,10 @@ class BoostedRegressor(RegressorMixin, BaseBoosted):
         values, base = super().contributions(X, label)
         output = self._label_index(label)
         return values * self.scale_[output], float(base * self.scale_[output] + self.prior_[output])
+
+    def _output(self, label: Any) -> Output:
+        index = self._label_index(label)
+        return Output(index, self.label_names_[index], float(self.scale_[index]), float(self.prior_[index]))
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest
+from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
@@ -148,6 +149,10 @@ class BaseBoosted(BaseForest):
         """
         values, roots = super().contributions(X, label)
         return values, float(roots + self.base_[self._label_index(label)])
+
+    def _output(self, label: Any) -> Output:
+        index = self._label_index(label)
+        return Output(index, self.label_names_[index], offset=float(self.base_[index]))
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
