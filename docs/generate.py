@@ -40,7 +40,7 @@ def _write(path: Path, text: str) -> None:
 def api_page() -> str:
     """One table per module with every public name."""
     lines = ["API reference", "=============", "", "Everything public, by the step of the flow.", ""]
-    lines += _section("ramify", ["Hierarchy"], "An order of labels or of features.", module="ramify.hierarchy")
+    lines += _section("ramify", ["Hierarchy"], "Labels or features above each other.", module="ramify.hierarchy")
     for name in MODULES:
         module = import_module(f"ramify.{name}")
         summary = (module.__doc__ or "").strip().split("\n")[0]

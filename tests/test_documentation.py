@@ -130,3 +130,16 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if "://" not in target and "generated" not in target and target != "../api/index.rst":
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+MAPS = ("docs/architecture.md", "src/ramify/datasets/README.md", "src/ramify/report/README.md", "CONTRIBUTING.md")
+
+
+@pytest.mark.parametrize("page", MAPS)
+def test_maps_of_the_code_name_files_that_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    paths = set(re.findall(r"`((?:[\w.-]+/)*[\w*.-]+(?:/|\.(?:py|hpp|cpp|js|md|toml)))`", text))
+    assert len(paths) > 3
+    homes = (ROOT, (ROOT / page).parent, *(ROOT / "src" / "ramify").glob("**/"))
+    lost = [path for path in paths if not any(any(home.glob(path.rstrip("/"))) for home in homes)]
+    assert sorted(path for path in lost if "NAME" not in path) == []

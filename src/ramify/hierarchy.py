@@ -1,4 +1,4 @@
-"""Hierarchy: an order of labels or of features, a tree or a DAG."""
+"""Hierarchy: labels or features above and below each other, a tree or a DAG."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from ramify.analysis.evaluation import label_quality
 from ramify.analysis.explained import explained_rows
+from ramify.analysis.model_quality import label_quality
 from ramify.datasets import make_hierarchical
 from ramify.ensemble import ForestClassifier
 

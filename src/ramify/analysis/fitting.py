@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ramify.analysis.evaluation import label_parts, measured
 from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_features, model_target, remember_names
+from ramify.analysis.model_quality import label_parts, measured
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
 from ramify.parameters import check_option

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from ramify.analysis.evaluation import label_parts
 from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features
+from ramify.analysis.model_quality import label_parts
 from ramify.analysis.results import Curve, Results
 from ramify.datasets import Dataset
 from ramify.parameters import check_integer, check_option

@@ -70,7 +70,7 @@ def select_features(
     data : Dataset
         Binary features, with classes or label sets. The test part, if there is one beside others, is not learnt from.
     feature_hierarchy : Hierarchy
-        Order of the features; terms that are no column count for what lies between their neighbours.
+        Hierarchy of the features; terms that are no column count for what lies between their neighbours.
     method : str, default="rpv"
         One of `SELECTION_METHODS`.
     relevance : {"lazy_r", "r", "ig"}, optional

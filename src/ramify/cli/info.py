@@ -46,7 +46,7 @@ _COLUMN = 13
 
 @click.command()
 @data_options
-@click.option("--feature-hierarchy", default=None, type=click.Path(), help="Order of the features: OBO or edges.")
+@click.option("--feature-hierarchy", default=None, type=click.Path(), help="Hierarchy of the features: OBO or edges.")
 @click.option("--together", is_flag=True, help="Read all files as the parts of one data set.")
 @output_options
 def info(

@@ -27,9 +27,9 @@ def read_data(
     target : sequence of str
         Columns of the target; one that ends with `*` stands for all columns that start so.
     hierarchy : path, optional
-        Order of the labels, OBO or edges. Labels that the data do not have are left out, unless they lie above one.
+        Hierarchy of the labels, OBO or edges. Labels that the data do not have are left out, unless they lie above one.
     feature_hierarchy : path, optional
-        Order of the features, OBO or edges.
+        Hierarchy of the features, OBO or edges.
     """
     from ramify.datasets import read
 

@@ -63,7 +63,7 @@ def data_options(command: Command) -> Command:
         click.option(
             "-t", "--target", multiple=True, help="Target column; several times for several, or a start such as 'go_*'."
         ),
-        click.option("--hierarchy", default=None, type=click.Path(), help="Order of the labels: OBO or edges."),
+        click.option("--hierarchy", default=None, type=click.Path(), help="Hierarchy of the labels: OBO or edges."),
     )
 
 

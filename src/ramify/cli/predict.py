@@ -49,8 +49,8 @@ def predict(
       ramify predict songs.ramify new.csv -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
     """  # noqa: D301
-    from ramify.analysis.evaluation import model_measures, model_scores
     from ramify.analysis.model_data import matched_features, matched_target
+    from ramify.analysis.model_quality import model_measures, model_scores
     from ramify.cli.inputs import data_to_predict, refuse_empty
     from ramify.models import load
 

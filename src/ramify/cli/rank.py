@@ -46,7 +46,7 @@ class ShareOrNumber(click.ParamType):
 @click.command()
 @data_options
 @click.option(
-    "--feature-hierarchy", default=None, type=click.Path(), help="Order of the features, for groups: OBO or edges."
+    "--feature-hierarchy", default=None, type=click.Path(), help="Hierarchy of the features, for groups: OBO or edges."
 )
 @click.option(
     "--method",

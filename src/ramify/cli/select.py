@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "--hierarchy",
     "feature_hierarchy",
     type=click.Path(),
-    help="Order of the features: OBO, or edges (parent,child or child,parents).",
+    help="Hierarchy of the features: OBO, or edges (parent,child or child,parents).",
 )
 @click.option(
     "--method", type=click.Choice(list(SELECTION_METHODS)), default="rpv", show_default=True, help="How to select."
@@ -137,7 +137,7 @@ def select(
 def _read(
     data: tuple[str, ...], target: tuple[str, ...], feature_hierarchy: str | None, classes: str | None, min_count: int
 ) -> tuple[Dataset, Hierarchy]:
-    """Binary features of the files with their target, and the order of the features."""
+    """Binary features of the files with their target, and the hierarchy of the features."""
     from ramify.cli.inputs import read_data, refuse_empty
     from ramify.datasets import annotated_dataset, read_hierarchy
     from ramify.selection import presence

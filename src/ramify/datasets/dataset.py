@@ -36,7 +36,7 @@ class Dataset:
     label_names : tuple of str
         Names of the columns of `y` (of the classes, for classes).
     hierarchy, feature_hierarchy : Hierarchy, optional
-        Order of the labels (columns of `y` follow `hierarchy.names`) and of the features.
+        Hierarchy of the labels (columns of `y` follow `hierarchy.names`) and of the features.
     sample_weight : ndarray, optional
         One weight per row.
     ids : ndarray, optional

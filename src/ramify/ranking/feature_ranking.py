@@ -36,7 +36,7 @@ class FeatureRanking:
     label_names : sequence of str
         Names of the columns of `per_label`.
     hierarchy : Hierarchy, optional
-        Order of the labels.
+        Hierarchy of the labels.
     origin : mapping
         How the ranking was made: method, parameters, seed, version.
 

@@ -72,7 +72,7 @@ def subtree_groups(names: Sequence[str], feature_hierarchy: Hierarchy, *, depth:
     names : sequence of str
         Names of the features.
     feature_hierarchy : Hierarchy
-        Order of the features; features that it does not know are in no group.
+        Hierarchy of the features; features that it does not know are in no group.
     depth : int, default=2
         Longest path from a root to the terms that head the groups, counted in terms; roots have depth 1.
 

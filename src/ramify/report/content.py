@@ -10,10 +10,10 @@ from ramify.analysis import Results
 from ramify.analysis.methods import method_meaning
 from ramify.ranking import FeatureRanking
 from ramify.report.branches import branch_tops, most_driven
-from ramify.report.labels import labels_part, with_page_labels
 from ramify.report.notation import file_names, rounded, titled
+from ramify.report.page_labels import labels_part, with_page_labels
 from ramify.report.sections import SECTIONS
-from ramify.report.summary import lead_sentence, summary_sentences
+from ramify.report.sections.summary import lead_sentence, summary_sentences
 
 OWN_FACTOR = 2
 """A feature is a branch's own where its share is at least this many times its overall share."""

@@ -35,8 +35,8 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     feature_hierarchy : Hierarchy
-        Order of the features. Columns of a frame are matched by name; an array has one column per name. Columns that
-        the hierarchy does not hold stand alone (`unknown_features_`).
+        Hierarchy of the features. Columns of a frame are matched by name; an array has one column per name. Columns
+        that the hierarchy does not hold stand alone (`unknown_features_`).
     method : {"shsel", "gtd", "tsel"}, default="shsel"
         What is kept, see above.
     relevance : {"ig", "r", "lazy_r"}, default="ig"
@@ -44,7 +44,7 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
     threshold : float, default=0.99
         SHSEL removes a child if `1 - |relevance - relevance of a parent|` reaches it.
     hierarchy : Hierarchy, optional
-        Order of the labels, if `y` holds label sets that have one.
+        Hierarchy of the labels, if `y` holds label sets that have one.
     close : bool, default=False
         Whether rows with a child and without its parent are repaired by adding the parent before learning; columns are
         passed on as they are. Otherwise `fit` warns.

@@ -49,14 +49,14 @@ class LazySelector(BaseEstimator):
     Parameters
     ----------
     feature_hierarchy : Hierarchy
-        Order of the features. Columns of a frame are matched by name; an array has one column per name. Columns that
-        the hierarchy does not hold stand alone (`unknown_features_`).
+        Hierarchy of the features. Columns of a frame are matched by name; an array has one column per name. Columns
+        that the hierarchy does not hold stand alone (`unknown_features_`).
     method : {"rpv", "hip", "mr", "hip-mr", "positive", "negative"}, default="rpv"
         What is removed, see above.
     relevance : {"lazy_r", "r", "ig"}, default="lazy_r"
         Measure of a feature's relevance in the training data. The paper's MR takes "r".
     hierarchy : Hierarchy, optional
-        Order of the labels, if `y` holds label sets that have one.
+        Hierarchy of the labels, if `y` holds label sets that have one.
     close : bool, default=False
         Whether rows with a child and without its parent are repaired by adding the parent. Otherwise they are used as
         they are, and `fit` warns.

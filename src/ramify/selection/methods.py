@@ -34,7 +34,7 @@ def make_selector(
         One of "rpv", "hip", "mr", "hip-mr", "positive", "negative" (a subset per row), "shsel", "gtd", "tsel", "cfs",
         "relieff" (one subset) and "none".
     feature_hierarchy : Hierarchy
-        Order of the features.
+        Hierarchy of the features.
     relevance : {"lazy_r", "r", "ig"}, optional
         By default the published one: R for MR and HIP-MR, information gain for SHSEL, LazyR otherwise.
     close : bool, default=False
@@ -84,7 +84,7 @@ def selecting_classifier(
     method : str
         As of `make_selector`.
     feature_hierarchy : Hierarchy
-        Order of the features.
+        Hierarchy of the features.
     classifier : {"bayes", "neighbors"}, default="bayes"
         Naive Bayes or nearest neighbours.
     n_neighbors : int, default=1

@@ -58,7 +58,7 @@ def conditional_probabilities(
         s in `(n_c + s) / (n + s k)`, with k classes (two for a label); 0 gives the frequencies, and 1 / k where a value
         never occurs.
     hierarchy : Hierarchy, optional
-        Order of the labels; label sets are closed under it first.
+        Hierarchy of the labels; label sets are closed under it first.
 
     Examples
     --------

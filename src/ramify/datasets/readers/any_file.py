@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,10 @@ def read(
         Target columns. By default what the reader finds: the hierarchical attribute, the labels of the XML file, the
         rank columns, or the last column.
     hierarchy : Hierarchy or path, optional
-        Order of the labels, or its file: OBO or edges. Labels that the data do not have are left out, unless they lie
-        above one; rows get all ancestors of their labels.
+        Hierarchy of the labels, or its file: OBO or edges. Labels that the data do not have are left out, unless they
+        lie above one; rows get all ancestors of their labels.
     feature_hierarchy : Hierarchy or path, optional
-        Order of the features, or its file: OBO or edges.
+        Hierarchy of the features, or its file: OBO or edges.
     **options
         Further parameters of the reader.
 
@@ -72,35 +72,28 @@ def read(
 
 def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, Any]) -> Dataset:
     paths = file_paths(files)
-    is_xml = [plain_name(path).lower().endswith(".xml") for path in paths]
-    data_paths = [path for path, xml in zip(paths, is_xml, strict=True) if not xml]
+    data_paths = [path for path in paths if not _lists_labels(path)]
     if not data_paths:
         raise FileError(paths[0], "this lists labels and holds no data", advice="Name its ARFF file as well.")
-    ending = plain_name(data_paths[0]).lower().rpartition(".")[2]
-    if ending in {"arff", "harff", "xarff"}:
-        return _read_arff_family(paths, data_paths, target, options)
-    if ".edges." in plain_name(data_paths[0]).lower():
-        raise FileError(data_paths[0], "this holds a hierarchy and no data", advice="Use read_edges.")
-    if any(is_xml):
-        raise FileError(data_paths[0], "an XML file of labels goes with ARFF files", advice="Leave out the XML file.")
-    if ending in {"csv", "tsv", "tab", "txt"}:
-        return _read_delimited(paths, target, options)
-    if ending in {"parquet", "pq"}:
-        return read_parquet(paths, target=target, **options)
-    if ending in {"gaf", "obo"}:
-        if ending == "gaf" and len(paths) == 1 and target is None:
-            return read_gaf(paths[0], **options)
-        advice = "Use read_gaf for annotations and read_obo for an ontology."
-        raise FileError(paths[0], "this is not read together with a target or other files", advice=advice)
-    if ending == "ramify":
-        advice = "Name a data file; ramify.load and 'ramify predict MODEL DATA' take models."
-        raise FileError(data_paths[0], "this is a model and holds no data", advice=advice)
-    raise FileError(
-        data_paths[0],
-        f"no reader is known for .{ending}",
-        advice="Known endings are arff, harff, xarff, csv, tsv, txt, parquet and gaf, plain or with .gz, .bz2, .xz or "
-        ".zip; or call a reader such as read_csv.",
-    )
+    first = data_paths[0]
+    if ".edges." in plain_name(first).lower():
+        raise FileError(first, "this holds a hierarchy and no data", advice="Use read_edges.")
+    ending = plain_name(first).lower().rpartition(".")[2]
+    if ending in _NO_DATA:
+        fault, advice = _NO_DATA[ending]
+        raise FileError(first, fault, advice=advice)
+    if ending not in READERS:
+        known = f"Known endings are {', '.join(READERS)}, plain or with .gz, .bz2, .xz or .zip"
+        raise FileError(
+            first, f"no reader is known for .{ending}", advice=f"{known}; or call a reader such as read_csv."
+        )
+    if len(data_paths) < len(paths) and READERS[ending] is not _read_arff_family:
+        raise FileError(first, "an XML file of labels goes with ARFF files", advice="Leave out the XML file.")
+    return READERS[ending](paths, target, options)
+
+
+def _lists_labels(path: Path) -> bool:
+    return plain_name(path).lower().endswith(".xml")
 
 
 def _read_delimited(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
@@ -114,9 +107,45 @@ def _read_delimited(paths: list[Path], target: Any, options: dict[str, Any]) -> 
     return read_csv(paths, target=target, **options)
 
 
-def _read_arff_family(paths: list[Path], data_paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
+def _read_arff_family(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
+    data_paths = [path for path in paths if not _lists_labels(path)]
     if target is not None:
         return read_arff(data_paths, target=target, **options)
     if len(paths) > len(data_paths) or "labels" in options or label_file_of(data_paths[0]) is not None:
         return read_mulan(paths, **options)
     return read_arff(data_paths, **options)
+
+
+def _read_parquet(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
+    return read_parquet(paths, target=target, **options)
+
+
+def _read_annotations(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
+    if len(paths) > 1 or target is not None:
+        advice = "Use read_gaf for annotations and read_obo for an ontology."
+        raise FileError(paths[0], "this is not read together with a target or other files", advice=advice)
+    return read_gaf(paths[0], **options)
+
+
+READERS: dict[str, Callable[[list[Path], Any, dict[str, Any]], Dataset]] = {
+    "arff": _read_arff_family,
+    "harff": _read_arff_family,
+    "xarff": _read_arff_family,
+    "csv": _read_delimited,
+    "tsv": _read_delimited,
+    "tab": _read_delimited,
+    "txt": _read_delimited,
+    "parquet": _read_parquet,
+    "pq": _read_parquet,
+    "gaf": _read_annotations,
+}
+"""Ending of a file's name and what reads it, given all paths, the target and further options."""
+
+_NO_DATA = {
+    "obo": ("this is an ontology and holds no data", "Use read_obo, or name it as the hierarchy of data."),
+    "ramify": (
+        "this is a model and holds no data",
+        "Name a data file; ramify.load and 'ramify predict MODEL DATA' take models.",
+    ),
+}
+"""Endings of files that are no data, the fault and what to do."""

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from ramify.analysis import Results
 from ramify.hierarchy import Hierarchy
-from ramify.report.labels import target_noun
 from ramify.report.markdown import facts_list, heading
 from ramify.report.notation import file_names
+from ramify.report.page_labels import target_noun
 from ramify.report.section import Content, Section
 
 

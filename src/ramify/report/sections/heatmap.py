@@ -6,7 +6,7 @@ from typing import Any
 
 from ramify.analysis import Results
 from ramify.report.branches import heat_map
-from ramify.report.labels import label_names, with_page_labels
+from ramify.report.page_labels import label_names, with_page_labels
 from ramify.report.section import Section
 
 

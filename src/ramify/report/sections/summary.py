@@ -1,8 +1,105 @@
-"""In short: what a reader should know after ten seconds."""
+"""In short: what a reader should know after ten seconds, and the one sentence that opens the page."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from ramify.report.notation import percent
 from ramify.report.section import Section
 
-# Its sentences are made from all the others, so that it has no part of its own and opens the Markdown form.
+
+def summary_sentences(content: dict[str, Any]) -> list[str]:
+    """What a reader should know after ten seconds; what the sections add follows."""
+    sentences = [_data_sentence(content["data"])] if content["data"] else []
+    if content["methods"]:
+        sentences.append(_concentration_sentence(content))
+        sentences.extend(_branch_sentence(content))
+    sentences.extend(_planted_sentence(content))
+    if content["features"]["selected"]:
+        chosen = content["features"]["selected"]
+        sentences.append(f"{sum(chosen):,} of the {len(chosen):,} features are selected.")
+    return sentences
+
+
+def lead_sentence(content: dict[str, Any]) -> str:
+    """The one thing to take away: whose drivers differ, else where the importance lies, else what the data are."""
+    if content["methods"]:
+        return (_branch_sentence(content) or [_concentration_sentence(content)])[0]
+    if content["comparisons"]:
+        table = content["comparisons"][0]["table"]
+        return f"{len(table['columns']) - 1} methods compared over {len(table['rows']) - 1} data sets."
+    return content["summary"][0] if content["summary"] else ""
+
+
+def _data_sentence(data: dict[str, Any]) -> str:
+    start = f"{data['n_samples']:,} examples are described by {data['n_features']:,} features"
+    n_labels = f"{data['n_labels']:,}"
+    ends = {
+        "classes": f" and have one of {n_labels} classes.",
+        "labels": f" and have any of {n_labels} labels.",
+        "hierarchy": f" and have labels from a hierarchy of {n_labels} on {data['levels']} levels.",
+        "numbers": f" and have {n_labels} numeric target{'' if data['n_labels'] == 1 else 's'}.",
+        "rankings": f" and each ranks {n_labels} items.",
+    }
+    return start + ends.get(data["target"], ".")
+
+
+def _concentration_sentence(content: dict[str, Any]) -> str:
+    method = content["methods"][0]
+    scores = np.maximum([score or 0.0 for score in method["scores"]], 0)
+    total = scores.sum()
+    if total == 0:
+        return f"{method['name']} finds no feature that matters."
+    ordered = np.sort(scores)[::-1]
+    n_half = int(np.searchsorted(np.cumsum(ordered), total / 2)) + 1
+    best = int(np.argmax(scores))
+    name = content["features"]["names"][best]
+    return (
+        f"By {method['name']}, {n_half:,} of the {len(scores):,} features carry{'' if n_half > 1 else 's'} half of all "
+        f"importance; {name} leads with {percent(scores[best] / total)}."
+    )
+
+
+def _branch_sentence(content: dict[str, Any]) -> list[str]:
+    """The two largest branches whose leading feature is not the other's."""
+    method = next((m for m in content["methods"] if m["branches"]), None)
+    labels = content["labels"]
+    if method is None or len(labels["names"]) < 2:
+        return []
+    roots = [j for j, parents in enumerate(labels["parents"]) if not parents]
+    if len(roots) == 1:
+        roots = [j for j, parents in enumerate(labels["parents"]) if parents == roots]
+    examples = labels["examples"] or [0] * len(labels["names"])
+    roots.sort(key=lambda j: -examples[j])
+    leads: dict[int, int] = {}
+    for label in roots:
+        features = method["branches"]["features"][label]
+        if features and features[0] not in leads:
+            leads[features[0]] = label
+    if len(leads) < 2:
+        return []
+    parts = [
+        f"{labels['names'][label]} by {content['features']['names'][feature]}"
+        for feature, label in list(leads.items())[:3]
+    ]
+    return ["Branches have their own drivers: " + ", ".join(parts[:-1]) + " and " + parts[-1] + "."]
+
+
+def _planted_sentence(content: dict[str, Any]) -> list[str]:
+    planted = content["features"]["planted"]
+    if not planted or not content["methods"]:
+        return []
+    n_planted = sum(planted)
+    method = content["methods"][0]
+    best = np.argsort(method["ranks"], kind="stable")[:n_planted]
+    n_found = sum(planted[j] for j in best)
+    return [
+        f"The truth is known here: {n_found} of the {n_planted} planted features are among the {n_planted} that "
+        f"{method['name']} ranks highest."
+    ]
+
+
+# Its sentences are made from all other parts, so that it has none of its own; in Markdown they open the page.
 SECTION = Section("summary", 20, "In short", "In short", shown=lambda content: bool(content["summary"]))
