@@ -82,13 +82,14 @@ void sum_trees(const Plan& plan, const RowLanes& lanes, std::int64_t n_rows, Col
   const Forest& forest = plan.forest;
   const std::int64_t n_features = forest.n_features();
   LeafEntries leaves;
+  LeafWeights weights;
   std::vector<std::int8_t> side_of(static_cast<std::size_t>(n_features), 0);
   for (std::size_t t = 0; t < forest.trees.size(); ++t) {
     control.check();
     const Tree& tree = *forest.trees[t];
     leaves.collect(forest, tree, columns_of);
     if (plan.background == nullptr) {
-      WeightedPaths(tree, plan.quadratures[t], n_features).add(lanes.by_feature.data(), leaves, sums, control);
+      WeightedPaths(tree, plan.quadratures[t], n_features).add(lanes.by_feature.data(), leaves, weights, sums, control);
       continue;
     }
     const std::int64_t n_others = plan.background->n_rows();

@@ -1,13 +1,47 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scores/shapley_lanes.hpp"
 #include "scores/shapley_sums.hpp"
 
 namespace ramify {
 
 namespace {
 
-constexpr auto n_lanes = static_cast<std::size_t>(shapley_lanes);
+/// The products of a node from those of its parent, point by point: those rows that still answer yes are kept, those
+/// that no longer do have lost the feature, and the others have the factor `same`.
+struct Factors {
+  EightNumbers now, lost, same;
+};
+RAMIFY_WIDE_VECTORS void multiply(const double* above, const Factors& of_rows, const double* kept,
+                                  const double* dropped, std::size_t n_points, double* product) {
+  for (std::size_t k = 0; k < n_points; ++k) {
+    const EightNumbers after =
+        load(above + k * n_lanes) * (of_rows.now * kept[k] + of_rows.lost * dropped[k] + of_rows.same);
+    store(after, product + k * n_lanes);
+  }
+}
+
+/// Weights of a leaf's features: a row's answer says which of two sums over the points it has.
+RAMIFY_WIDE_VECTORS void weigh(const double* product, const std::vector<std::int32_t>& depths, const double* effects,
+                               const double* zero_answer, const double* answers, std::size_t n_points,
+                               double* weights) {
+  const EightNumbers ones = {{1, 1, 1, 1}, {1, 1, 1, 1}};
+  EightNumbers absent = {};
+  for (std::size_t k = 0; k < n_points; ++k) {
+    absent = absent + load(product + k * n_lanes) * zero_answer[k];
+  }
+  for (std::size_t s = 0; s < depths.size(); ++s) {
+    const auto depth = static_cast<std::size_t>(depths[s]);
+    const double* const effect = effects + depth * n_points;
+    EightNumbers present = {};
+    for (std::size_t k = 0; k < n_points; ++k) {
+      present = present + load(product + k * n_lanes) * effect[k];
+    }
+    const EightNumbers answer = load(answers + depth * n_lanes);
+    store(answer * present + (answer * -1.0 + ones) * absent, weights + s * n_lanes);
+  }
+}
 
 /// The share of a node's training weight that goes to its child.
 double share_of(const Tree& tree, std::int32_t parent, std::int32_t node) {
@@ -92,11 +126,14 @@ WeightedPaths::WeightedPaths(const Tree& tree, const Quadrature& quadrature, std
   inverse_.resize(n_depths * n_points_);
   effect_.resize(n_depths * n_points_);
   product_.assign(n_depths * n_points_ * n_lanes, 1.0);
+  kept_.resize(n_points_);
+  dropped_.resize(n_points_);
   for (std::size_t k = 0; k < n_points_; ++k)
     zero_answer_.push_back(-quadrature.weights[k] / (1 - quadrature.points[k]));
 }
 
-void WeightedPaths::add(const double* lanes, const LeafEntries& leaves, ShapleySums& sums, const Control& control) {
+void WeightedPaths::add(const double* lanes, const LeafEntries& leaves, LeafWeights& weights, ShapleySums& sums,
+                        const Control& control) {
   if (tree_.feature[0] < 0 || leaves.leads[0] == 0) return;
   std::vector<std::int32_t> stack{0};
   std::int64_t n_visited = 0;
@@ -110,7 +147,7 @@ void WeightedPaths::add(const double* lanes, const LeafEntries& leaves, ShapleyS
     if ((++n_visited & 0xfff) == 0) control.check();
     enter(top, lanes);
     if (tree_.feature[static_cast<std::size_t>(top)] < 0) {
-      add_leaf(top, leaves, sums);
+      add_leaf(top, leaves, weights, sums);
       leave(top);
       continue;
     }
@@ -120,6 +157,7 @@ void WeightedPaths::add(const double* lanes, const LeafEntries& leaves, ShapleyS
       if (leaves.leads[static_cast<std::size_t>(child)] != 0) stack.push_back(child);
     }
   }
+  weights.scatter(sums);
 }
 
 void WeightedPaths::enter(std::int32_t node, const double* lanes) {
@@ -158,21 +196,20 @@ void WeightedPaths::enter(std::int32_t node, const double* lanes) {
     now[r] = (arrive >> r & 1) != 0 ? was : 0.0;
     lost[r] = was - now[r];
     never[r] = (1 - was) * step;
-    answer_[depth * n_lanes + r] = now[r];
   }
+  std::copy_n(now, n_lanes, answer_.data() + depth * n_lanes);
   const double share = again ? share_[before] * step : step;
   share_[depth] = share;
-  const double* const above = product_.data() + (depth - 1) * n_points_ * n_lanes;
-  double* const product = product_.data() + depth * n_points_ * n_lanes;
   for (std::size_t k = 0; k < n_points_; ++k) {
-    const double t = quadrature_.points[k], rest = (1 - t) * share, whole = t + rest;
+    const double t = quadrature_.points[k], rest = (1 - t) * share, whole = t + rest, inverse = 1 / whole;
     const double divisor = again ? inverse_[before * n_points_ + k] : 1.0;
-    inverse_[depth * n_points_ + k] = 1 / whole;
-    effect_[depth * n_points_ + k] = quadrature_.weights[k] * (1 - share) / whole;
-    const double kept = whole * divisor, dropped = rest * divisor;
-    for (std::size_t r = 0; r < n_lanes; ++r)
-      product[k * n_lanes + r] = above[k * n_lanes + r] * (now[r] * kept + lost[r] * dropped + never[r]);
+    inverse_[depth * n_points_ + k] = inverse;
+    effect_[depth * n_points_ + k] = quadrature_.weights[k] * (1 - share) * inverse;
+    kept_[k] = whole * divisor;
+    dropped_[k] = rest * divisor;
   }
+  multiply(product_.data() + (depth - 1) * n_points_ * n_lanes, {load(now), load(lost), load(never)}, kept_.data(),
+           dropped_.data(), n_points_, product_.data() + depth * n_points_ * n_lanes);
 }
 
 void WeightedPaths::leave(std::int32_t node) {
@@ -189,33 +226,15 @@ void WeightedPaths::leave(std::int32_t node) {
   }
 }
 
-void WeightedPaths::add_leaf(std::int32_t node, const LeafEntries& leaves, ShapleySums& sums) {
+void WeightedPaths::add_leaf(std::int32_t node, const LeafEntries& leaves, LeafWeights& kept, ShapleySums& sums) {
   const double* const product =
       product_.data() + static_cast<std::size_t>(depth_[static_cast<std::size_t>(node)]) * n_points_ * n_lanes;
-  double absent[n_lanes] = {};
-  for (std::size_t k = 0; k < n_points_; ++k) {
-    for (std::size_t r = 0; r < n_lanes; ++r) absent[r] += product[k * n_lanes + r] * zero_answer_[k];
-  }
-  weights_.resize(slots_.size() * n_lanes);
-  for (std::size_t s = 0; s < slots_.size(); ++s) {
-    const auto depth = static_cast<std::size_t>(slots_[s]);
-    const double* const effect = effect_.data() + depth * n_points_;
-    double present[n_lanes] = {};
-    for (std::size_t k = 0; k < n_points_; ++k) {
-      for (std::size_t r = 0; r < n_lanes; ++r) present[r] += product[k * n_lanes + r] * effect[k];
-    }
-    const double* const answer = answer_.data() + depth * n_lanes;
-    for (std::size_t r = 0; r < n_lanes; ++r)
-      weights_[s * n_lanes + r] = answer[r] * present[r] + (1 - answer[r]) * absent[r];
-  }
+  weigh(product, slots_, effect_.data(), zero_answer_.data(), answer_.data(), n_points_,
+        kept.next_leaf(slot_features_, sums));
   for (auto p = leaves.offsets[static_cast<std::size_t>(node)]; p < leaves.offsets[static_cast<std::size_t>(node) + 1];
        ++p) {
     const LeafEntries::Entry entry = leaves.entries[static_cast<std::size_t>(p)];
-    double* const column = sums.at(entry.column, 0);
-    for (std::size_t s = 0; s < slots_.size(); ++s) {
-      double* const cells = column + static_cast<std::size_t>(sums.place_of_feature[slot_features_[s]]) * n_lanes;
-      for (std::size_t r = 0; r < n_lanes; ++r) cells[r] += entry.value * weights_[s * n_lanes + r];
-    }
+    kept.add(entry.column, entry.value);
   }
 }
 

@@ -7,11 +7,9 @@
 #include "base/parallel.hpp"
 #include "forest/forest.hpp"
 #include "forest/predictor.hpp"
+#include "scores/shapley_lanes.hpp"
 
 namespace ramify {
-
-/// Rows that go through a tree side by side.
-constexpr std::int64_t shapley_lanes = 8;
 
 /// Columns x used features x lanes, and the numbers of the used features.
 struct ShapleySums {
@@ -60,6 +58,32 @@ struct LeafEntries {
   }
 };
 
+/// The weights of many leaves, scattered to the sums column by column: a column's sums stay in the nearest cache, and
+/// the weights are read in the order in which they were written.
+class LeafWeights {
+ public:
+  /// Room for the weights of a leaf: `features` x lanes.
+  double* next_leaf(const std::vector<std::size_t>& features, ShapleySums& sums);
+
+  /// The leaf says `value` about a column.
+  void add(std::int32_t column, double value) { entries_.push_back({column, n_leaves() - 1, value}); }
+
+  void scatter(ShapleySums& sums);
+
+ private:
+  struct Entry {
+    std::int32_t column, leaf;
+    double value;
+  };
+  std::int32_t n_leaves() const { return static_cast<std::int32_t>(offsets_.size()) - 1; }
+
+  std::vector<std::size_t> offsets_{0};  ///< by leaf, into the places
+  std::vector<std::int32_t> places_;     ///< of the features in the sums
+  std::vector<double> weights_;          ///< places x lanes
+  std::vector<Entry> entries_, sorted_;
+  std::vector<std::size_t> starts_;  ///< by column
+};
+
 /// Points and weights of Gauss-Legendre quadrature on (0, 1), exact for polynomials of degree 2 n - 1.
 struct Quadrature {
   std::vector<double> points, weights;
@@ -75,12 +99,13 @@ class WeightedPaths {
   WeightedPaths(const Tree& tree, const Quadrature& quadrature, std::int64_t n_features);
 
   /// `lanes` holds the rows feature by feature: lanes[feature * shapley_lanes + r].
-  void add(const double* lanes, const LeafEntries& leaves, ShapleySums& sums, const Control& control);
+  void add(const double* lanes, const LeafEntries& leaves, LeafWeights& weights, ShapleySums& sums,
+           const Control& control);
 
  private:
   void enter(std::int32_t node, const double* lanes);
   void leave(std::int32_t node);
-  void add_leaf(std::int32_t node, const LeafEntries& leaves, ShapleySums& sums);
+  void add_leaf(std::int32_t node, const LeafEntries& leaves, LeafWeights& weights, ShapleySums& sums);
 
   const Tree& tree_;
   const Quadrature& quadrature_;
@@ -96,8 +121,8 @@ class WeightedPaths {
   std::vector<double> share_;             ///< z of the feature tested last
   std::vector<double> answer_;            ///< x lanes: o of the feature tested last
   std::vector<double> inverse_, effect_;  ///< x points: 1 / (t + (1 - t) z), and weight * (1 - z) of it
+  std::vector<double> kept_, dropped_;    ///< per point: factors of the product at the node that is entered
   std::vector<double> product_;           ///< x points x lanes: the product over the path's features
-  std::vector<double> weights_;           ///< of a leaf: slots x lanes
 };
 
 /// Adds one tree's values of one row against one background row.
