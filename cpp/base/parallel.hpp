@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -17,23 +18,39 @@ struct Cancelled : std::runtime_error {
 /// `false` asks the workers to stop.
 using Poll = std::function<bool(std::int64_t n_done)>;
 
-/// What a long task looks at from time to time.
+/// What a long task looks at from time to time, at least a few times a second.
 class Control {
  public:
+  /// Another thread polls and cancels.
+  Control() = default;
+
+  /// The task's own thread polls, when the task looks.
+  explicit Control(const Poll& poll);
+
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   void check() const {
     if (cancelled()) throw Cancelled();
+    if (poll_ != nullptr) poll_when_due();
   }
 
+  /// Another task is finished.
+  void count() { ++n_done_; }
+
  private:
+  void poll_when_due() const;
+
+  const Poll* poll_ = nullptr;
+  std::int64_t n_done_ = 0;
+  mutable std::chrono::steady_clock::time_point next_poll_;
   std::atomic<bool> cancelled_{false};
 };
 
 /// One task: `task` in [0, n_tasks), `thread` in [0, n_threads).
 using Task = std::function<void(std::int64_t task, int thread, const Control& control)>;
 
-/// Run every task once. Threads take the next task in turn, so which thread runs a task varies,
+/// Run every task once. With one thread the caller does all and no thread is started, likewise where none is to be
+/// had. Threads take the next task in turn, so which thread runs a task varies,
 /// and results must be stored by task. The first exception stops the rest and is thrown again.
 void run_tasks(std::int64_t n_tasks, int n_threads, const Task& task, const Poll& poll);
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/compressed.hpp"
+
 inline void require(bool holds, const char* rule) {
   if (!holds) throw std::invalid_argument(rule);
 }
@@ -12,9 +14,15 @@ inline void require(bool holds, const char* rule) {
 /// Offsets into an array of `n` entries: from 0 on, never falling, never beyond `n`.
 template <class Offsets>
 void require_offsets(const Offsets& offsets, std::size_t n, const char* name) {
-  bool right = offsets.shape(0) > 0 && offsets(0) == 0 && offsets(offsets.shape(0) - 1) <= static_cast<std::int64_t>(n);
-  for (std::size_t k = 1; right && k < offsets.shape(0); ++k) right = offsets(k - 1) <= offsets(k);
-  if (!right) throw std::invalid_argument(std::string(name) + " must rise from 0 and stay within its entries.");
+  ramify::check_offsets(offsets.data(), static_cast<std::int64_t>(offsets.shape(0)) - 1, static_cast<std::int64_t>(n),
+                        name);
+}
+
+/// Compressed rows or columns of `length` places.
+template <class Positions, class Offsets>
+void require_compressed(const Offsets& offsets, const Positions& positions, std::int64_t length, const char* name) {
+  ramify::check_compressed(offsets.data(), static_cast<std::int64_t>(offsets.shape(0)) - 1, positions.data(),
+                           static_cast<std::int64_t>(positions.shape(0)), length, name);
 }
 
 /// Positions in `low` .. `n` - 1.
@@ -23,17 +31,6 @@ void require_within(const Positions& positions, std::int64_t low, std::int64_t n
   for (std::size_t k = 0; k < positions.shape(0); ++k) {
     if (positions(k) < low || positions(k) >= n)
       throw std::invalid_argument(std::string(name) + " points outside of its array.");
-  }
-}
-
-/// Positions in 0 .. `n` - 1 that ascend within each piece.
-template <class Positions, class Offsets>
-void require_ascending(const Positions& positions, const Offsets& offsets, std::int64_t n, const char* name) {
-  require_within(positions, 0, n, name);
-  for (std::size_t piece = 0; piece + 1 < offsets.shape(0); ++piece) {
-    for (auto k = static_cast<std::size_t>(offsets(piece)) + 1; k < static_cast<std::size_t>(offsets(piece + 1)); ++k) {
-      if (positions(k - 1) >= positions(k)) throw std::invalid_argument(std::string(name) + " must ascend.");
-    }
   }
 }
 

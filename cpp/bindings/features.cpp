@@ -3,7 +3,7 @@
 
 #include "arrays.hpp"
 #include "checks.hpp"
-#include "features/feature_table.hpp"
+#include "features/coding.hpp"
 #include "held.hpp"
 
 using namespace ramify;
@@ -33,7 +33,7 @@ FeatureTable coded_sparse(const InArray<T>& data, const InArray<Index>& indices,
                           std::int64_t n_rows, const InArray<std::int32_t>& n_categories, std::int32_t max_bins,
                           int n_threads) {
   require(data.size() == indices.size(), "There must be one position per value.");
-  require_offsets(indptr, data.size(), "indptr");
+  require_compressed(indptr, indices, n_rows, "the sparse matrix");
   const CompressedView<T, Index> X{data.data(), indices.data(), indptr.data(),
                                    static_cast<std::int64_t>(indptr.size()) - 1, n_rows};
   const std::vector<std::int32_t> categories = to_vector(n_categories);
@@ -49,7 +49,7 @@ HeldFeatures held_dense(InMatrix<T> X) {
 template <class T, class Index>
 HeldFeatures held_csr(InArray<T> data, InArray<Index> indices, InArray<Index> indptr, std::int64_t n_features) {
   require(data.size() == indices.size(), "There must be one position per value.");
-  require_offsets(indptr, data.size(), "indptr");
+  require_compressed(indptr, indices, n_features, "the sparse matrix");
   const CompressedView<T, Index> X{data.data(), indices.data(), indptr.data(),
                                    static_cast<std::int64_t>(indptr.size()) - 1, n_features};
   return HeldFeatures{nb::make_tuple(nb::cast(data), nb::cast(indices), nb::cast(indptr)), compressed_rows(X)};

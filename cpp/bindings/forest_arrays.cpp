@@ -1,6 +1,7 @@
 // A forest as flat arrays, and back.
 #include <string>
 
+#include "forest/validation.hpp"
 #include "held.hpp"
 
 using namespace ramify;

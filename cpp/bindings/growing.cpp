@@ -1,6 +1,7 @@
 // How trees are grown, and growing them.
+#include "forest/growing.hpp"
+
 #include "checks.hpp"
-#include "forest/forest.hpp"
 #include "held.hpp"
 
 using namespace ramify;

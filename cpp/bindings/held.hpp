@@ -9,6 +9,7 @@
 #include "features/feature_rows.hpp"
 #include "forest/bagging.hpp"
 #include "rankings/rank_forest.hpp"
+#include "targets/target_rows.hpp"
 
 template <class Number>
 using WholeRows = nb::ndarray<nb::numpy, const Number, nb::ndim<2>, nb::c_contig, nb::device::cpu>;

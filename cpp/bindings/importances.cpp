@@ -5,6 +5,7 @@
 
 #include "held.hpp"
 #include "score_matrix.hpp"
+#include "scores/oob_number_gains.hpp"
 
 using namespace ramify;
 

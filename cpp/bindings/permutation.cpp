@@ -7,6 +7,7 @@
 #include <string>
 
 #include "held.hpp"
+#include "rankings/rank_permutation.hpp"
 #include "score_matrix.hpp"
 
 using namespace ramify;

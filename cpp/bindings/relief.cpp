@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "checks.hpp"
+#include "relief/relief_neighbors.hpp"
 
 namespace {
 
@@ -125,10 +126,8 @@ void bind_sparse_matrix(nb::module_& m) {
             const auto n_features = static_cast<std::int64_t>(column_offsets.shape(0)) - 1;
             require(row_values.shape(0) == row_features.shape(0) && column_values.shape(0) == column_rows.shape(0),
                     "There must be one position per value.");
-            require_offsets(row_offsets, row_values.shape(0), "row_offsets");
-            require_offsets(column_offsets, column_values.shape(0), "column_offsets");
-            require_ascending(row_features, row_offsets, n_features, "row_features");
-            require_ascending(column_rows, column_offsets, n_rows, "column_rows");
+            require_compressed(row_offsets, row_features, n_features, "the rows");
+            require_compressed(column_offsets, column_rows, n_rows, "the columns");
             new (self) SparseArrays{{n_rows, n_features, row_values.data(), row_features.data(), row_offsets.data(),
                                      column_values.data(), column_rows.data(), column_offsets.data()},
                                     row_values,
@@ -159,7 +158,7 @@ void bind_relief(nb::module_& m) {
         require_rows(differences, all);
         require_rows(differences, asked);
         require_query(own_rows, groups, n_groups, n_neighbors, all.n_rows, asked.n_rows);
-        const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbors};
+        const ramify::NeighborQuery query{own_rows.data(), groups.data(), n_groups, n_neighbors};
         auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) {
           return ramify::nearest_dense(all, asked, differences, query, threads(n_threads), poll);
         });
@@ -178,7 +177,7 @@ void bind_relief(nb::module_& m) {
         require_rows(differences, rows.matrix);
         require_rows(differences, queries.matrix);
         require_query(own_rows, groups, n_groups, n_neighbors, rows.matrix.n_rows, queries.matrix.n_rows);
-        const ramify::NeighbourQuery query{own_rows.data(), groups.data(), n_groups, n_neighbors};
+        const ramify::NeighborQuery query{own_rows.data(), groups.data(), n_groups, n_neighbors};
         auto found = Patience(std::move(progress)).run([&](const ramify::Poll& poll) {
           return ramify::nearest_sparse(rows.matrix, queries.matrix, differences, query, threads(n_threads), poll);
         });

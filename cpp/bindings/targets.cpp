@@ -19,8 +19,7 @@ void require_weights(const InArray<double>& weights) {
 }
 
 HeldLabels held_labels(InArray<std::int64_t> indptr, InArray<std::int32_t> indices, InArray<double> weights) {
-  require_offsets(indptr, indices.size(), "indptr");
-  require_ascending(indices, indptr, static_cast<std::int64_t>(weights.size()), "indices");
+  require_compressed(indptr, indices, static_cast<std::int64_t>(weights.size()), "the label sets");
   require_weights(weights);
   const LabelRows rows{indptr.data(), indices.data(), static_cast<std::int64_t>(indptr.size()) - 1,
                        static_cast<std::int64_t>(weights.size()), weights.data()};

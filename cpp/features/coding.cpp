@@ -1,4 +1,6 @@
 /// Values to rank codes, by radix sort, one block of columns per task.
+#include "features/coding.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,9 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/parallel.hpp"
 #include "base/random.hpp"
-#include "features/feature_table.hpp"
 
 namespace ramify {
 
@@ -378,12 +378,7 @@ FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std:
       values.clear();
       for (std::int64_t i = X.offsets[f]; i < X.offsets[f + 1]; ++i) {
         if (X.data[i] == Number(0)) continue;
-        const std::int64_t row = X.indices[i];
-        if (row < 0 || row >= X.length || (!rows.empty() && row <= static_cast<std::int64_t>(rows.back()))) {
-          throw std::invalid_argument("The row indices of sparse column " + std::to_string(f) +
-                                      " must ascend and lie in the table.");
-        }
-        rows.push_back(static_cast<std::uint32_t>(row));
+        rows.push_back(static_cast<std::uint32_t>(X.indices[i]));
         values.push_back(X.data[i]);
       }
       columns[static_cast<std::size_t>(f)] =

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "features/feature_table.hpp"
+#include "features/matrix_views.hpp"
 
 namespace ramify {
 

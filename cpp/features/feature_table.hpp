@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/parallel.hpp"
-
 namespace ramify {
 
 /// One feature. Codes 0 .. n_codes - 1 follow the order of the values (numeric) or are the
@@ -128,40 +126,7 @@ class FeatureTable {
   std::vector<std::uint32_t> column_wise_;  ///< features that are not by_row
 };
 
-/// A dense matrix of any layout; strides count elements.
-template <class Number>
-struct MatrixView {
-  const Number* data;
-  std::int64_t n_rows, n_columns, row_stride, column_stride;
-
-  Number operator()(std::int64_t row, std::int64_t column) const {
-    return data[row * row_stride + column * column_stride];
-  }
-};
-
-/// A compressed sparse matrix: columns of a CSC or rows of a CSR matrix; indices ascending.
-template <class Number, class Index>
-struct CompressedView {
-  const Number* data;
-  const Index* indices;
-  const Index* offsets;
-  std::int64_t n_slices;  ///< columns of a CSC, rows of a CSR
-  std::int64_t length;    ///< rows of a CSC, columns of a CSR
-};
-
 /// Largest number of categories of a nominal feature.
 constexpr std::int32_t max_categories = 4096;
-
-/// Code a dense matrix. `n_categories[f]` is 0 for a numeric feature, else the number of
-/// categories (codes 0 .. k - 1 in the cells). NaN is missing. `max_bins` > 0 bins numeric features
-/// with more distinct values by quantiles; 0 keeps every distinct value.
-template <class Number>
-FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n_categories, std::int32_t max_bins,
-                        int n_threads, const Poll& poll);
-
-/// Code the columns of a CSC matrix; absent cells are zeros and stay absent.
-template <class Number, class Index>
-FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std::int32_t>& n_categories,
-                         std::int32_t max_bins, int n_threads, const Poll& poll);
 
 }  // namespace ramify

@@ -5,9 +5,14 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "forest/forest.hpp"
 
 namespace ramify {
+
+/// Which examples take part, and their weights.
+struct Examples {
+  std::vector<std::uint32_t> rows;  ///< rows of the table with a positive weight, ascending
+  std::vector<double> weights;      ///< by row of the table; empty = 1
+};
 
 // The random streams of one tree.
 constexpr std::uint64_t bag_stream = 1, growth_stream = 2, permutation_stream = 3;

@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 #include "features/feature_table.hpp"
-#include "targets/node_entries.hpp"
+#include "forest/node_entries.hpp"
 
 namespace ramify {
 

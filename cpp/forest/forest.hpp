@@ -3,11 +3,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
-
-#include "base/parallel.hpp"
-#include "features/feature_table.hpp"
 
 namespace ramify {
 
@@ -80,55 +76,5 @@ struct Forest {
 };
 
 Forest concatenate(const std::vector<Forest>& forests);
-
-/// The one check behind load, unpickle and the tests, O(nodes): throws std::invalid_argument that
-/// names the broken invariant, so that nothing later can leave an array or loop for ever.
-void validate(const Forest& forest);
-
-/// How trees are grown.
-struct GrowParams {
-  std::uint64_t seed = 0;
-  std::int64_t first_tree = 0;  ///< trees first_tree .. first_tree + n_trees - 1 of the forest with this seed
-  std::int64_t n_trees = 1;
-  std::int64_t max_features = 1;  ///< features looked at per node, constant ones not counted
-  bool bootstrap = true;
-  bool random_splits = false;   ///< extra trees: one random cut per feature
-  std::int64_t max_depth = -1;  ///< < 0: no limit
-  std::int64_t min_samples_split = 2;
-  std::int64_t min_samples_leaf = 1;   ///< counts draws, weights aside
-  double min_impurity_decrease = 0.0;  ///< of decrease / weight of the root
-  int n_threads = 1;
-  bool all_features_at_root = false;      ///< draw on where the root's features give no split
-  double min_weight_fraction_leaf = 0.0;  ///< smallest weight of a side, of the weight of the root
-};
-
-/// Which examples take part, and their weights.
-struct Examples {
-  std::vector<std::uint32_t> rows;  ///< rows of the table with a positive weight, ascending
-  std::vector<double> weights;      ///< by row of the table; empty = 1
-};
-
-/// Label sets as compressed rows, with the weight of each label in the impurity.
-struct LabelRows {
-  const std::int64_t* offsets;
-  const std::int32_t* labels;  ///< ascending within a row
-  std::int64_t n_rows, n_labels;
-  const double* label_weights;
-};
-
-/// Numbers, row-major, with the weight of each target in the impurity. Standardised by the caller.
-struct NumberRows {
-  const double* values;
-  std::int64_t n_rows, n_targets;
-  const double* target_weights;
-};
-
-/// Grow trees for label sets; the impurity is sum w p (1 - p).
-Forest grow_labels(const FeatureTable& table, const LabelRows& target, const Examples& examples,
-                   const GrowParams& params, const Poll& poll);
-
-/// Grow trees for numbers; the impurity is sum w Var.
-Forest grow_numbers(const FeatureTable& table, const NumberRows& target, const Examples& examples,
-                    const GrowParams& params, const Poll& poll);
 
 }  // namespace ramify

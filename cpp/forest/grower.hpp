@@ -1,9 +1,4 @@
-/// The driver that grows trees for any target.
-///
-/// A target is a class with the functions of LabelTarget (label_target.hpp): begin_tree, begin_node, pure, decrease,
-/// perfect, clear / add / score, set_missing / add_tracking_missing / score_with_missing, worthwhile (a stopping rule
-/// for the cut that was scored last), category_sums and write_leaf. A score of minus infinity says that a cut is not
-/// admissible. `grow_forest` does the rest.
+/// The driver that grows trees for any target (forest/target_concept.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,14 +11,17 @@
 
 #include "forest/bagging.hpp"
 #include "forest/feature_drawing.hpp"
-#include "forest/forest.hpp"
+#include "forest/growing.hpp"
 #include "forest/splitting.hpp"
+#include "forest/target_concept.hpp"
 
 namespace ramify {
 
 /// Grows one tree after another; the memory is used again.
 template <class Target>
 class TreeGrower {
+  static_assert(is_target<Target>, "A target has every function of forest/target_concept.hpp.");
+
  public:
   TreeGrower(const FeatureTable& table, Target target, const Examples& examples, const GrowParams& params)
       : table_(table),
@@ -53,7 +51,7 @@ class TreeGrower {
       control.check();
       const Open node = stack_.back();
       stack_.pop_back();
-      grow_node(node, random, tree);
+      grow_node(node, random, control, tree);
     }
     release_bag();
     shrink(tree);
@@ -61,6 +59,8 @@ class TreeGrower {
   }
 
  private:
+  static constexpr std::int64_t many_rows = 4096;  ///< so many take long enough to ask after each feature
+
   /// A node that waits: its slice of rows_, its depth, the features known to be constant in it and its target level.
   struct Open {
     std::uint32_t begin, end;
@@ -103,7 +103,7 @@ class TreeGrower {
     tree.decrease.push_back(0);
   }
 
-  void grow_node(const Open& node, Random& random, Tree& tree) {
+  void grow_node(const Open& node, Random& random, const Control& control, Tree& tree) {
     const std::uint32_t* const rows = rows_.data() + node.begin;
     const std::int64_t n = node.end - node.begin;
     double total = 0;
@@ -141,6 +141,7 @@ class TreeGrower {
       return n_drawn < params_.max_features || (params_.all_features_at_root && node.id == 0 && !best_.found);
     };
     for (std::int64_t n_drawn = 0; draws_on(n_drawn) && drawing_.draw(random, splitter_.entries); ++n_drawn) {
+      if (n > many_rows) control.check();
       if (drawing_.repeated()) continue;  // as good as a feature drawn before, which stays
       const std::int64_t feature = drawing_.feature();
       if (params_.random_splits) {

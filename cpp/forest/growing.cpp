@@ -1,4 +1,5 @@
-#include "forest/forest.hpp"
+#include "forest/growing.hpp"
+
 #include "forest/grower.hpp"
 #include "targets/label_target.hpp"
 #include "targets/number_target.hpp"

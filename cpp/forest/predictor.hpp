@@ -8,6 +8,7 @@
 
 #include "base/parallel.hpp"
 #include "features/feature_rows.hpp"
+#include "forest/bagging.hpp"
 #include "forest/forest.hpp"
 
 namespace ramify {

@@ -8,21 +8,22 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "forest/node_entries.hpp"
 #include "forest/nominal.hpp"
-#include "targets/node_entries.hpp"
 
 namespace ramify {
 
 /// Scores closer than this (relative) are equal; equal scores go to the first drawn feature and its lowest cut.
 constexpr double score_tolerance = 1e-12;
 
-/// The best cut of a numeric feature: codes up to `low` go left, `high` is the next code in the node (-1: there is
-/// none, only missing values go right).
+/// The best cut of a feature: codes up to `low` go left, `high` is the next code in the node (-1: there is none, only
+/// missing values go right).
 struct Cut {
   bool found = false;
   double score = 0;
   std::int32_t low = 0, high = 0;
   bool missing_left = false;
+  bool worthwhile = true;  ///< does the target's stopping rule let a tree make it?
 };
 
 /// The first of the scores that none exceeds by more than the tolerance; `most` is the largest and a number.
@@ -86,11 +87,11 @@ class Splitter {
       entries.sort();
       scan();
     }
-    if (!found_ || !worthwhile_ || !better(best)) return;
+    if (!cut_.found || !cut_.worthwhile || !better(best)) return;
     accept(feature, best);
     best.nominal = best.has_threshold = false;
-    best.low = low_;
-    best.high = high_;
+    best.low = cut_.low;
+    best.high = cut_.high;
   }
 
   /// The same with one random cut (numeric: uniform in value between the extremes; nominal: a random subset).
@@ -99,7 +100,7 @@ class Splitter {
     limits_ = limits;
     prepare_missing();
     if (column.nominal) return random_nominal(feature, column.n_codes, n, random, best);
-    found_ = false;
+    cut_.found = false;
     double threshold = std::numeric_limits<double>::infinity();
     std::int32_t low = entries.max_code;
     if (entries.min_code < entries.max_code) {
@@ -115,7 +116,7 @@ class Splitter {
       threshold = std::max(threshold, column.upper[static_cast<std::size_t>(low)]);  // never inside a bin
     }
     score_cut(low, low == entries.max_code ? -1 : low + 1);
-    if (!found_ || !worthwhile_ || !better(best)) return;
+    if (!cut_.found || !cut_.worthwhile || !better(best)) return;
     accept(feature, best);
     best.nominal = false;
     best.has_threshold = true;
@@ -125,15 +126,15 @@ class Splitter {
 
  private:
   bool better(const Split& best) const {
-    return !best.found || score_ > best.score + score_tolerance * std::abs(best.score);
+    return !best.found || cut_.score > best.score + score_tolerance * std::abs(best.score);
   }
 
   void accept(std::int64_t feature, Split& best) const {
     best.found = true;
     best.feature = feature;
-    best.score = score_;
+    best.score = cut_.score;
     best.any_missing = !entries.missing.empty();
-    best.missing_left = missing_left_;
+    best.missing_left = cut_.missing_left;
   }
 
   void prepare_missing() {
@@ -174,14 +175,9 @@ class Splitter {
   void consider(double score, const Side& side, std::int32_t low, std::int32_t high, bool missing_left,
                 bool descending) {
     if (!allowed(side) || !(score > -std::numeric_limits<double>::infinity())) return;
-    const double margin = score_tolerance * std::abs(score_);
-    if (found_ && !(descending ? score >= score_ - margin : score > score_ + margin)) return;
-    found_ = true;
-    score_ = score;
-    low_ = low;
-    high_ = high;
-    missing_left_ = missing_left;
-    worthwhile_ = target_.worthwhile();
+    const double margin = score_tolerance * std::abs(cut_.score);
+    if (cut_.found && !(descending ? score >= cut_.score - margin : score > cut_.score + margin)) return;
+    cut_ = {true, score, low, high, missing_left, target_.worthwhile()};
   }
 
   /// Leave the scan to a target that has a quicker one, where any side is large enough.
@@ -190,12 +186,7 @@ class Splitter {
       if (limits_.min_samples_leaf > 1 || limits_.weights != nullptr) return false;
       Cut cut;
       if (!target_.scan(entries, cut)) return false;
-      found_ = cut.found;
-      score_ = cut.score;
-      low_ = cut.low;
-      high_ = cut.high;
-      missing_left_ = cut.missing_left;
-      worthwhile_ = true;
+      cut_ = cut;
       return true;
     } else {
       return false;
@@ -213,7 +204,7 @@ class Splitter {
 
   template <bool any_missing>
   void scan_keys() {
-    found_ = false;
+    cut_.found = false;
     const KeyBuffer& keys = entries.keys;
     const bool any_default = entries.n_default > 0;
     std::size_t n_low = keys.size();
@@ -247,11 +238,8 @@ class Splitter {
   template <bool any_missing>
   void scan_high(std::size_t n_low) {
     const KeyBuffer& keys = entries.keys;
-    const bool found_low = found_;
-    const double score_low = score_;
-    const std::int32_t low = low_, high = high_;
-    const bool missing_left = missing_left_, worthwhile = worthwhile_;
-    found_ = false;
+    const Cut below = cut_;
+    cut_.found = false;
     restart();
     for (std::size_t i = keys.size(); i-- > n_low;) {
       add<any_missing>(keys[i]);
@@ -261,7 +249,7 @@ class Splitter {
       if (any_missing) {
         consider(target_.score_with_missing(), side_ + missing_, next, code, false, true);
         // at one cut, missing to the right wins a tie
-        const double right = found_ && low_ == next ? score_ : -std::numeric_limits<double>::infinity();
+        const double right = cut_.found && cut_.low == next ? cut_.score : -std::numeric_limits<double>::infinity();
         const double left = target_.score();
         if (left > right + score_tolerance * std::abs(right) || !(right > -std::numeric_limits<double>::infinity())) {
           consider(left, side_, next, code, true, true);
@@ -270,14 +258,8 @@ class Splitter {
         consider(target_.score(), side_, next, code, false, true);
       }
     }
-    if (found_low && !(found_ && score_ > score_low + score_tolerance * std::abs(score_low))) {
-      found_ = true;
-      score_ = score_low;
-      low_ = low;
-      high_ = high;
-      missing_left_ = missing_left;
-      worthwhile_ = worthwhile;
-    }
+    if (below.found && !(cut_.found && cut_.score > below.score + score_tolerance * std::abs(below.score)))
+      cut_ = below;
   }
 
   /// Score one given cut by accumulating one side, not the one with the default.
@@ -350,7 +332,7 @@ class Splitter {
       codes_.assign(1, entries.min_code);
       if (entries.max_code != entries.min_code) codes_.push_back(entries.max_code);
       scan();
-      if (found_) low_ = low_ == entries.min_code ? 0 : 1;
+      if (cut_.found) cut_.low = cut_.low == entries.min_code ? 0 : 1;
     } else {
       list_codes(n);
       target_.category_sums(entries.keys, sums_);
@@ -370,15 +352,15 @@ class Splitter {
       codes_.swap(ordered_codes_);
       scan();
     }
-    if (!found_ || !worthwhile_ || !better(best)) return;
+    if (!cut_.found || !cut_.worthwhile || !better(best)) return;
     accept(feature, best);
-    write_subset(n_codes, static_cast<std::size_t>(low_) + 1, best);
+    write_subset(n_codes, static_cast<std::size_t>(cut_.low) + 1, best);
   }
 
   void random_nominal(std::int64_t feature, std::int32_t n_codes, std::int64_t n, Random& random, Split& best) {
     list_codes(n);
     const auto k = codes_.size();
-    found_ = false;
+    cut_.found = false;
     std::size_t n_left = k;
     if (k > 1) {
       // a coin per category; should all agree, one category changes sides
@@ -408,7 +390,7 @@ class Splitter {
     } else {
       score_cut(0, -1);
     }
-    if (!found_ || !worthwhile_ || !better(best)) return;
+    if (!cut_.found || !cut_.worthwhile || !better(best)) return;
     accept(feature, best);
     write_subset(n_codes, n_left, best);
   }
@@ -429,12 +411,7 @@ class Splitter {
   Target& target_;
   SideLimits limits_{};
   Side side_, missing_;
-
-  // the feature's best cut: codes up to low_ go left, the next code in the node is high_ (-1: none, only missing)
-  bool found_ = false, missing_left_ = false;
-  bool worthwhile_ = false;  ///< does the target's stopping rule let a tree make it
-  double score_ = 0;
-  std::int32_t low_ = 0, high_ = 0;
+  Cut cut_;  ///< the feature's best
 
   CategorySums sums_;
   std::vector<double> along_;

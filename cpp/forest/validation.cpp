@@ -1,9 +1,10 @@
-/// The invariants of a forest that comes from outside.
+#include "forest/validation.hpp"
+
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
-#include "forest/forest.hpp"
+#include "features/feature_table.hpp"
 
 namespace ramify {
 

@@ -1,4 +1,4 @@
-/// Forests of rankings: growing them, what their leaves predict and which features decide which pair of labels.
+/// Forests of rankings: growing them, and what their leaves predict.
 ///
 /// Such a forest is one of numbers, the mean sign of each label pair, so that all else that reads forests serves it.
 #pragma once
@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "features/feature_rows.hpp"
 #include "forest/forest.hpp"
+#include "forest/growing.hpp"
 #include "rankings/rank_criteria.hpp"
 
 namespace ramify {
@@ -44,13 +46,5 @@ struct SummedRankings {
 };
 SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const FeatureRows& rows,
                             const Examples* examples, bool as_signs, int n_threads, const Poll& poll);
-
-/// The Random Forest score of rankings.
-struct RankingIncreases {
-  std::vector<double> scores;       ///< per feature: mean over trees of (err permuted - err) / err, err = 1 - tau-b
-  std::vector<double> pair_scores;  ///< n_features x n_pairs: mean over trees of the increase of the Brier score
-};
-RankingIncreases permutation_rankings(const Forest& forest, const FeatureTable& table, const RankingRows& target,
-                                      const Examples& examples, int n_threads, const Poll& poll);
 
 }  // namespace ramify

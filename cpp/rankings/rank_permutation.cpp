@@ -1,3 +1,5 @@
+#include "rankings/rank_permutation.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>

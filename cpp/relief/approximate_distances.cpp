@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/indexing.hpp"
+
 namespace ramify {
 
 namespace {
 
 constexpr std::int64_t features_per_sum = 64;  // partial sums keep the rounding small
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Four floats that the compiler keeps in one register; comparisons of wider vectors would be done one by one.
 #if defined(__GNUC__)

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "relief/neighbour_selection.hpp"
+#include "relief/neighbor_selection.hpp"
 #include "relief/relief.hpp"
 
 namespace ramify {

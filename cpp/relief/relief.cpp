@@ -5,7 +5,8 @@
 #include <cstddef>
 
 #include "base/bits.hpp"
-#include "features/binary_features.hpp"
+#include "base/indexing.hpp"
+#include "relief/binary_features.hpp"
 #include "relief/row_differences.hpp"
 
 namespace ramify {
@@ -14,8 +15,6 @@ namespace {
 
 constexpr std::int64_t features_per_task = 16;
 constexpr std::int64_t words_per_task = 8;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 double one_missing(const FeatureScale& scale, double known) {
   if (scale.nominal) return 1 - 1 / scale.n_values;

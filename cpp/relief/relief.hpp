@@ -1,5 +1,5 @@
-/// Nearest neighbours by mean feature distance, and sums of feature differences over pairs of examples: the two halves
-/// of every algorithm of the Relief family, and of weighted nearest neighbours.
+/// How features differ, and sums of their differences over pairs of examples: with the nearest neighbours
+/// (relief/relief_neighbors.hpp) the two halves of every algorithm of the Relief family.
 #pragma once
 
 #include <cmath>
@@ -76,26 +76,6 @@ struct SparseMatrix {
   const std::int32_t* column_rows;
   const std::int64_t* column_offsets;
 };
-
-/// Which rows may be neighbours of which query.
-struct NeighbourQuery {
-  const std::int64_t* own_rows;  ///< per query the row that it is itself, which is no neighbour of it, or -1
-  const std::int32_t* groups;    ///< group of each row: neighbours are found per group
-  std::int32_t n_groups;
-  std::int64_t n_neighbours;
-};
-
-/// The nearest rows of each query and group, nearest first: n_queries x n_groups x n_neighbours, -1 where a group has
-/// too few rows.
-///
-/// Distances are sums in double in the order of the features, ties go to the lower row. Candidates are found by faster
-/// arithmetic whose error is bounded, then compared exactly, so the result does not depend on how they were found, and
-/// is the same for dense and sparse storage and every `n_threads`. `poll` is told how many queries are done.
-std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& queries, const Differences& differences,
-                                        const NeighbourQuery& query, int n_threads, const Poll& poll);
-std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseMatrix& queries,
-                                         const Differences& differences, const NeighbourQuery& query, int n_threads,
-                                         const Poll& poll);
 
 /// Pairs of rows, each with a sparse row of coefficients.
 struct WeightedPairs {

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "features/feature_rows.hpp"
+#include "forest/bagging.hpp"
 #include "forest/forest.hpp"
+#include "targets/target_rows.hpp"
 
 namespace ramify {
 
@@ -30,10 +33,5 @@ ScoreMatrix genie3_per_output(const Forest& forest, const double* output_weights
 /// al., "A debiased MDI feature importance measure for random forests", 2019). In-bag counts would give Genie3.
 ScoreMatrix genie3_oob(const Forest& forest, const FeatureRows& rows, const LabelRows& labels, const Examples& examples,
                        int n_threads, const Poll& poll);
-
-/// The same for numbers: a node adds w (mean_left s'_left + mean_right s'_right - mean s') with the means of the bag
-/// and the sums s' outside it. Features x targets, dense.
-std::vector<double> genie3_oob_numbers(const Forest& forest, const FeatureRows& rows, const NumberRows& numbers,
-                                       const Examples& examples, int n_threads, const Poll& poll);
 
 }  // namespace ramify

@@ -1,7 +1,8 @@
+#include "scores/oob_number_gains.hpp"
+
 #include <stdexcept>
 
 #include "forest/predictor.hpp"
-#include "scores/importances.hpp"
 
 namespace ramify {
 

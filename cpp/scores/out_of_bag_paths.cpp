@@ -6,17 +6,12 @@
 #include <utility>
 
 #include "base/bits.hpp"
+#include "base/indexing.hpp"
 #include "forest/bagging.hpp"
 #include "forest/predictor.hpp"
 #include "scores/row_values.hpp"
 
 namespace ramify {
-
-namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
 
 OutOfBagPaths::OutOfBagPaths(const Tree& tree, const FeatureTable& table, const Examples& examples,
                              const Control& control) {

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/parallel.hpp"
+#include "features/feature_table.hpp"
+#include "forest/bagging.hpp"
 #include "forest/forest.hpp"
 
 namespace ramify {

@@ -4,8 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/parallel.hpp"
+#include "features/feature_table.hpp"
+#include "forest/bagging.hpp"
 #include "forest/forest.hpp"
 #include "scores/importances.hpp"
+#include "targets/target_rows.hpp"
 
 namespace ramify {
 

@@ -4,14 +4,13 @@
 #include <stdexcept>
 
 #include "base/bits.hpp"
+#include "base/indexing.hpp"
 #include "forest/predictor.hpp"
 #include "scores/row_values.hpp"
 
 namespace ramify {
 
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Label sets: what a leaf says and what is true.
 class LabelOutputs {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "features/feature_table.hpp"
 #include "forest/forest.hpp"
 
 namespace ramify {

@@ -14,7 +14,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "features/feature_rows.hpp"
+#include "features/feature_table.hpp"
+#include "forest/bagging.hpp"
 #include "forest/forest.hpp"
 
 namespace ramify {

@@ -7,6 +7,7 @@
 #include "forest/forest.hpp"
 #include "scores/out_of_bag_paths.hpp"
 #include "scores/permutation.hpp"
+#include "targets/target_rows.hpp"
 
 namespace ramify {
 

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "forest/forest.hpp"
+#include "forest/node_entries.hpp"
 #include "forest/nominal.hpp"
-#include "targets/node_entries.hpp"
+#include "targets/target_rows.hpp"
 
 namespace ramify {
 

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "forest/forest.hpp"
+#include "forest/node_entries.hpp"
 #include "forest/nominal.hpp"
 #include "forest/splitting.hpp"
-#include "targets/node_entries.hpp"
+#include "targets/target_rows.hpp"
 
 namespace ramify {
 

@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "features/coding.hpp"
 #include "forest/bagging.hpp"
 #include "forest/forest.hpp"
+#include "forest/growing.hpp"
+#include "forest/validation.hpp"
 
 struct ForestData {
   std::int64_t n_rows, n_features, n_labels;

@@ -2,7 +2,8 @@
 
 #include "base/random.hpp"
 #include "check.hpp"
-#include "targets/node_entries.hpp"
+#include "features/coding.hpp"
+#include "forest/node_entries.hpp"
 
 using namespace ramify;
 

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "check.hpp"
+#include "features/coding.hpp"
 #include "forest/grower.hpp"
+#include "forest/validation.hpp"
 #include "targets/label_target.hpp"
 #include "targets/one_label_target.hpp"
 

@@ -6,9 +6,12 @@
 #include "base/bits.hpp"
 #include "base/random.hpp"
 #include "check.hpp"
+#include "features/coding.hpp"
 #include "forest/bagging.hpp"
 #include "forest/predictor.hpp"
+#include "forest/validation.hpp"
 #include "rankings/rank_forest.hpp"
+#include "rankings/rank_permutation.hpp"
 
 using namespace ramify;
 

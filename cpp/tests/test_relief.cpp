@@ -6,6 +6,7 @@
 #include "base/random.hpp"
 #include "check.hpp"
 #include "relief/relief.hpp"
+#include "relief/relief_neighbors.hpp"
 
 using namespace ramify;
 
@@ -106,7 +107,7 @@ void test_storage_and_threads_do_not_matter(bool squared, bool ramp) {
   std::vector<std::int64_t> own;
   std::vector<std::int32_t> groups;
   for (int i = 0; i < 61; ++i) own.push_back(i), groups.push_back(i % 7 == 0 ? 1 : 0);
-  const NeighbourQuery query{own.data(), groups.data(), 2, 9};
+  const NeighborQuery query{own.data(), groups.data(), 2, 9};
   const auto dense = nearest_dense(table.dense(), table.dense(), table.differences, query, 1, {});
   CHECK(dense == nearest_dense(table.dense(), table.dense(), table.differences, query, 3, {}));
   CHECK(dense == nearest_sparse(table.sparse(), table.sparse(), table.differences, query, 2, {}));
@@ -144,15 +145,15 @@ void test_storage_and_threads_do_not_matter(bool squared, bool ramp) {
 }
 
 /// Neighbours and sums pair by pair, from the definition.
-void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_of_queries, std::int64_t n_neighbours,
-                                            std::int32_t n_groups) {
+void test_neighbors_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_of_queries, std::int64_t n_neighbors,
+                                           std::int32_t n_groups) {
   const std::int64_t n = 150, p = 37;
   const Table table(n, p, 11, kind), queries(n, p, kind == kind_of_queries ? 11 : 12, kind_of_queries);
   std::vector<std::int64_t> own;
   std::vector<std::int32_t> groups;
   for (std::int64_t i = 0; i < n; ++i)
     own.push_back(i % 10 == 3 ? -1 : i), groups.push_back(static_cast<std::int32_t>(i * i % n_groups));
-  const NeighbourQuery query{own.data(), groups.data(), n_groups, n_neighbours};
+  const NeighborQuery query{own.data(), groups.data(), n_groups, n_neighbors};
   std::vector<std::int64_t> expected;
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int32_t group = 0; group < n_groups; ++group) {
@@ -167,7 +168,7 @@ void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_o
         all.emplace_back(distance, j);
       }
       std::sort(all.begin(), all.end());
-      for (std::size_t k = 0; k < static_cast<std::size_t>(n_neighbours); ++k)
+      for (std::size_t k = 0; k < static_cast<std::size_t>(n_neighbors); ++k)
         expected.push_back(k < all.size() ? all[k].second : -1);
     }
   }
@@ -205,10 +206,10 @@ void test_neighbours_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_o
 int main() {
   for (const auto kind : {Table::Kind::numbers, Table::Kind::numbers_and_missing, Table::Kind::mixed,
                           Table::Kind::tables, Table::Kind::one_value}) {
-    for (const std::int64_t n_neighbours : {1, 9, 90}) {
+    for (const std::int64_t n_neighbors : {1, 9, 90}) {
       for (const std::int32_t n_groups : {1, 2, 40}) {
-        test_neighbours_equal_sorting_all_rows(kind, kind, n_neighbours, n_groups);
-        test_neighbours_equal_sorting_all_rows(kind, Table::Kind::mixed, n_neighbours, n_groups);
+        test_neighbors_equal_sorting_all_rows(kind, kind, n_neighbors, n_groups);
+        test_neighbors_equal_sorting_all_rows(kind, Table::Kind::mixed, n_neighbors, n_groups);
       }
     }
   }

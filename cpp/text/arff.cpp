@@ -13,9 +13,9 @@
 namespace ramify {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kTextMissing = -1;
-constexpr std::int64_t kTextAbsent = -2;
+constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t text_missing = -1;
+constexpr std::int64_t text_absent = -2;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -111,7 +111,7 @@ class Reader {
 
   void row_begins() {
     if (index_base_ < 0) return;
-    rows_.text_starts.resize(rows_.text_starts.size() + static_cast<std::size_t>(n_text_), kTextAbsent);
+    rows_.text_starts.resize(rows_.text_starts.size() + static_cast<std::size_t>(n_text_), text_absent);
     rows_.text_ends.resize(rows_.text_starts.size(), 0);
     rows_.text_quoted.resize(rows_.text_starts.size(), 0);
   }
@@ -120,7 +120,7 @@ class Reader {
     rows_.indptr.push_back(static_cast<std::int64_t>(rows_.indices.size()));
     rows_.lines.push_back(rows_.n_lines);
     if (!rows_.weights.empty() || has_weight_) {
-      rows_.weights.resize(rows_.lines.size(), kMissing);
+      rows_.weights.resize(rows_.lines.size(), missing_value);
       if (has_weight_) rows_.weights.back() = weight_;
     }
     has_weight_ = false;
@@ -285,13 +285,13 @@ class Reader {
     if (kind(column) == ArffKind::text) {
       const std::size_t at = rows_.text_starts.size() - static_cast<std::size_t>(n_text_) +
                              static_cast<std::size_t>(text_position_[column]);
-      rows_.text_starts[at] = missing ? kTextMissing : token.begin - text_.data();
+      rows_.text_starts[at] = missing ? text_missing : token.begin - text_.data();
       rows_.text_ends[at] = token.end - text_.data();
       rows_.text_quoted[at] = token.quoted;
       return true;
     }
     if (missing) {
-      store(column, kMissing);
+      store(column, missing_value);
       return true;
     }
     const auto position = static_cast<std::int64_t>(column);

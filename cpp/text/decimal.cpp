@@ -5,9 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <locale>
-#include <sstream>
-#include <string>
+
+#include "text/exact_decimal.hpp"
 
 namespace ramify {
 namespace {
@@ -16,22 +15,20 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The nearest double of a text that is known to be a well-formed decimal number.
 double nearest_double(const char* begin, const char* end) {
-  double value = 0;
 #if defined(__cpp_lib_to_chars)
+  double value = 0;
   std::from_chars(begin, end, value);
-#else
-  std::istringstream stream(std::string(begin, end));
-  stream.imbue(std::locale::classic());
-  if (!(stream >> value)) value = 0;  // out of range, as std::from_chars leaves it
-#endif
   return value;
+#else
+  return exact_decimal(begin, end);
+#endif
 }
 
 }  // namespace
 
 NumberState read_number(const char* begin, const char* end, double& value) {
-  static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   const char* p = begin;
   const bool negative = p < end && *p == '-';
   if (p < end && (*p == '-' || *p == '+')) ++p;
@@ -87,7 +84,7 @@ NumberState read_number(const char* begin, const char* end, double& value) {
              scale + exponent <= 22) {
     const double exact = static_cast<double>(mantissa);  // both factors are exact, so one rounding is the nearest
     const std::int64_t power = scale + exponent;
-    value = power < 0 ? exact / kPowers[-power] : exact * kPowers[power];
+    value = power < 0 ? exact / powers[-power] : exact * powers[power];
   } else {
     value = nearest_double(digits, end);
     if (value == 0 && leading + exponent > 0) return NumberState::infinite;  // out of range leaves 0 behind

@@ -10,7 +10,7 @@
 namespace ramify {
 namespace {
 
-constexpr double kExact = 9007199254740992.0;  // 2^53
+constexpr double largest_exact = 9007199254740992.0;  // 2^53
 
 struct Cell {
   const char* begin;
@@ -114,7 +114,7 @@ bool is_number(const Cell& cell, double& value) {
   const char* digits = cell.begin + (cell.begin < cell.end && (*cell.begin == '-' || *cell.begin == '+'));
   if (cell.end - digits > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') return false;
   if (read_number(cell.begin, cell.end, value) != NumberState::good) return false;
-  if (std::fabs(value) < kExact) return true;
+  if (std::fabs(value) < largest_exact) return true;
   for (const char* p = digits; p < cell.end; ++p) {
     if (*p < '0' || *p > '9') return true;
   }

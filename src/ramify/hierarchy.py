@@ -203,12 +203,12 @@ class Hierarchy:
     @cached_property
     def parents(self) -> dict[str, tuple[str, ...]]:
         """Names of the direct parents of each node."""
-        return self._neighbours(child_column=1)
+        return self._neighbors(child_column=1)
 
     @cached_property
     def children(self) -> dict[str, tuple[str, ...]]:
         """Names of the direct children of each node."""
-        return self._neighbours(child_column=0)
+        return self._neighbors(child_column=0)
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
@@ -375,7 +375,7 @@ class Hierarchy:
         offsets = offsets.astype(np.int32 if len(indices) < 1 << 31 else np.int64)
         return sparse.csr_array((np.ones(len(indices), dtype=np.int8), indices, offsets), shape=(len(self), len(self)))
 
-    def _neighbours(self, child_column: int) -> dict[str, tuple[str, ...]]:
+    def _neighbors(self, child_column: int) -> dict[str, tuple[str, ...]]:
         lists = self._parent_lists if child_column == 1 else self._child_lists
         return {name: tuple(self.names[j] for j in near) for name, near in zip(self.names, lists, strict=True)}
 

@@ -40,7 +40,7 @@ def nearest(D, i, k, among=None):
     return order[:k]
 
 
-def neighbour_weights(k, sigma):
+def neighbor_weights(k, sigma):
     weights = np.exp(-(((0 if sigma is None else sigma) * np.arange(k)) ** 2))
     return weights / weights.sum()
 
@@ -51,7 +51,7 @@ def relief(D, target_distance, k, sigma=None, queries=None):
     m = len(queries)
     target, attribute, both = 0.0, np.zeros(len(D)), np.zeros(len(D))
     for i in queries:
-        for weight, j in zip(neighbour_weights(k, sigma), nearest(D, i, k), strict=True):
+        for weight, j in zip(neighbor_weights(k, sigma), nearest(D, i, k), strict=True):
             target += weight * target_distance[i, j] / m
             attribute += weight * D[:, i, j] / m
             both += weight * D[:, i, j] * target_distance[i, j] / m
@@ -67,6 +67,6 @@ def relieff(D, codes, k, sigma=None):
         for group in range(len(share)):
             found = nearest(D, i, k, among=codes == group)
             sign = -1 if group == codes[i] else share[group] / (1 - share[codes[i]])
-            for weight, j in zip(neighbour_weights(len(found), sigma), found, strict=True):
+            for weight, j in zip(neighbor_weights(len(found), sigma), found, strict=True):
                 scores += sign * weight * D[:, i, j] / n
     return scores

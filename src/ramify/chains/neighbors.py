@@ -102,18 +102,18 @@ class MLkNN(LabelSetClassifier):
         rows = distance_columns(self, features)
         self._rows = sparse.csr_array(rows) if sparse.issparse(rows) else rows
         self._labels = labels
-        counts = self._neighbours_with_label(None)
+        counts = self._neighbors_with_label(None)
         s = self.smoothing
         self.label_prior_ = (s + labels.sum(axis=0)) / (2 * s + n_samples)
         self.with_label_ = self._count_distribution(counts, labels == 1)
         self.without_label_ = self._count_distribution(counts, labels == 0)
 
-    def _neighbours_with_label(self, X: Any) -> NDArray[np.intp]:
+    def _neighbors_with_label(self, X: Any) -> NDArray[np.intp]:
         """How many neighbours of each row have each label; None: of the training rows, themselves left out."""
         search = NearestNeighbors(n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs).fit(self._rows)
-        neighbours = search.kneighbors(X, return_distance=False)
-        counts = np.zeros((len(neighbours), self._labels.shape[1]), dtype=np.intp)
-        for place in neighbours.T:
+        neighbors = search.kneighbors(X, return_distance=False)
+        counts = np.zeros((len(neighbors), self._labels.shape[1]), dtype=np.intp)
+        for place in neighbors.T:
             counts += self._labels[place]
         return counts
 
@@ -125,7 +125,7 @@ class MLkNN(LabelSetClassifier):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         rows = distance_columns(self, Features(X, self._n_categories))
-        counts = self._neighbours_with_label(stored_like(self._rows, rows))
+        counts = self._neighbors_with_label(stored_like(self._rows, rows))
         label = np.arange(self.n_outputs_)
         present = self.label_prior_ * self.with_label_[counts, label]
         absent = (1.0 - self.label_prior_) * self.without_label_[counts, label]

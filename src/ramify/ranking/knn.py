@@ -102,7 +102,7 @@ def knn_quality(
 
     def quality(weight: np.ndarray) -> float:
         nearest = _nearest(features, tested, weight, n_neighbors, n_threads)
-        return float(evaluate(_neighbour_means(vectors, nearest)))
+        return float(evaluate(_neighbor_means(vectors, nearest)))
 
     plain = quality(np.ones(len(names)))
     found = [KnnQuality(quality(weight) if weight.any() else plain, plain, measure) for weight in weights]
@@ -119,7 +119,7 @@ def _nearest(features: Features, tested: Features, weight: np.ndarray, n_neighbo
     return found[:, 0]
 
 
-def _neighbour_means(vectors: Any, nearest: np.ndarray) -> np.ndarray:
+def _neighbor_means(vectors: Any, nearest: np.ndarray) -> np.ndarray:
     if sparse.issparse(vectors):
         n_queries, k = nearest.shape
         chosen = sparse.csr_array(

@@ -377,7 +377,7 @@ class _Sums:
         valid = found >= 0
         query, group, _ = np.nonzero(valid)
         first, second = queries[query], found[valid]
-        weights = [_neighbour_weights(valid, k, self.sigma)[valid] for k in self.n_neighbors]
+        weights = [_neighbor_weights(valid, k, self.sigma)[valid] for k in self.n_neighbors]
         if self.target.codes is not None:
             signs = _class_signs(self.target.codes, first, group)
             columns = [(weight * signs)[:, None] for weight in weights]
@@ -414,7 +414,7 @@ def _class_signs(codes: np.ndarray, first: np.ndarray, group: np.ndarray) -> np.
     return np.where(group == codes[first], -1.0, share[group] / (1 - share[codes[first]]))
 
 
-def _neighbour_weights(valid: np.ndarray, n_neighbors: int, sigma: float | None) -> np.ndarray:
+def _neighbor_weights(valid: np.ndarray, n_neighbors: int, sigma: float | None) -> np.ndarray:
     """Weight of each neighbour, 0 beyond the first `n_neighbors`, summing to 1 over those that exist."""
     rank = np.arange(valid.shape[2])
     weight = np.where(rank < n_neighbors, np.exp(-(((0.0 if sigma is None else sigma) * rank) ** 2)), 0.0)

@@ -14,11 +14,11 @@ from ramify.hierarchy import Hierarchy
 
 
 class Step(NamedTuple):
-    """Features whose neighbours are all done: `neighbours[starts[i]:starts[i + 1]]` belong to `features[i]`."""
+    """Features whose neighbours are all done: `neighbors[starts[i]:starts[i + 1]]` belong to `features[i]`."""
 
     features: np.ndarray
     starts: np.ndarray
-    neighbours: np.ndarray
+    neighbors: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class FeatureGraph:
         depth = 0
         while len(ready):
             level[ready] = depth
-            _, below = _neighbours(self.children, ready)
+            _, below = _neighbors(self.children, ready)
             finished = np.bincount(below, minlength=self.n_features)
             waiting = waiting - finished
             ready = np.flatnonzero((waiting == 0) & (finished > 0))
@@ -101,8 +101,8 @@ class FeatureGraph:
         for group in groups:
             features = group[np.diff(relation.indptr)[group] > 0]
             if len(features):
-                starts, neighbours = _neighbours(relation, features)
-                steps.append(Step(features, starts, neighbours))
+                starts, neighbors = _neighbors(relation, features)
+                steps.append(Step(features, starts, neighbors))
         return steps
 
     def keep(self, columns: np.ndarray) -> FeatureGraph:
@@ -151,7 +151,7 @@ def check_columns(columns: np.ndarray, n_features: int, graph: FeatureGraph) -> 
         raise ValueError("the hierarchy has a cycle")
 
 
-def _neighbours(relation: sparse.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _neighbors(relation: sparse.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Column indices of the given rows, joined, and where each row's begin."""
     part = relation[rows]
     return part.indptr[:-1].astype(np.intp), part.indices.astype(np.intp)

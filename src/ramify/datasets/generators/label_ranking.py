@@ -93,7 +93,7 @@ def make_label_ranking(
     y = rankdata(-values, method="ordinal", axis=1).astype(np.float64)
     return Dataset(
         X,
-        y=_hide_labels(generator, _tie_neighbours(generator, y, ties), unranked),
+        y=_hide_labels(generator, _tie_neighbors(generator, y, ties), unranked),
         target="rankings",
         feature_names=tuple(f"A{feature + 1}" for feature in range(n_features)),
         label_names=tuple(f"L{label + 1}" for label in range(n_labels)),
@@ -153,7 +153,7 @@ def _planted_weights(generator: np.random.Generator, n_features: int, n_informat
     return weights
 
 
-def _tie_neighbours(generator: np.random.Generator, ranks: np.ndarray, share: float) -> np.ndarray:
+def _tie_neighbors(generator: np.random.Generator, ranks: np.ndarray, share: float) -> np.ndarray:
     order = np.argsort(ranks, axis=1)
     tied = generator.random((len(ranks), ranks.shape[1] - 1)) < share
     dense = np.cumsum(np.column_stack([np.ones(len(ranks)), ~tied]), axis=1)

@@ -1,15 +1,15 @@
-#include "features/binary_features.hpp"
+#include "relief/binary_features.hpp"
 
 #include <bitset>
 #include <cstddef>
+
+#include "base/indexing.hpp"
 
 namespace ramify {
 
 namespace {
 
 constexpr std::int64_t least_share = 32;  // one row of so many
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 void set_bit(std::uint64_t* bits, std::int64_t place) { bits[place / 64] |= std::uint64_t(1) << (place % 64); }
 

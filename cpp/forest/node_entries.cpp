@@ -1,4 +1,4 @@
-#include "targets/node_entries.hpp"
+#include "forest/node_entries.hpp"
 
 #include <algorithm>
 

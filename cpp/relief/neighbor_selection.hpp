@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "relief/relief.hpp"
+#include "relief/relief_neighbors.hpp"
 
 namespace ramify {
 
@@ -18,7 +18,7 @@ struct GroupedRows {
   std::vector<std::int64_t> position_of;  ///< position of each row
   std::vector<std::int64_t> offsets;      ///< of each group into the positions
 
-  GroupedRows(const NeighbourQuery& query, std::int64_t n_rows)
+  GroupedRows(const NeighborQuery& query, std::int64_t n_rows)
       : row_at(static_cast<std::size_t>(n_rows)),
         position_of(row_at.size()),
         offsets(static_cast<std::size_t>(query.n_groups) + 1, 0) {
@@ -45,9 +45,9 @@ struct Tolerance {
 template <class Number>
 class NearestRows {
  public:
-  NearestRows(const GroupedRows& grouped, std::int64_t n_neighbours, Tolerance tolerance)
+  NearestRows(const GroupedRows& grouped, std::int64_t n_neighbors, Tolerance tolerance)
       : grouped_(grouped),
-        n_neighbours_(static_cast<std::size_t>(n_neighbours)),
+        n_neighbors_(static_cast<std::size_t>(n_neighbors)),
         tolerance_(tolerance),
         groups_(static_cast<std::size_t>(grouped.n_groups())) {}
 
@@ -57,9 +57,9 @@ class NearestRows {
     group_ = 0;
     for (Group& group : groups_) {
       group.found.clear();
-      if (n_neighbours_ <= most_sorted) group.smallest.assign(n_neighbours_, std::numeric_limits<Number>::infinity());
+      if (n_neighbors_ <= most_sorted) group.smallest.assign(n_neighbors_, std::numeric_limits<Number>::infinity());
       group.bound = std::numeric_limits<Number>::infinity();
-      group.limit = 2 * n_neighbours_ + 64;
+      group.limit = 2 * n_neighbors_ + 64;
     }
   }
 
@@ -128,7 +128,7 @@ class NearestRows {
     for (std::int64_t k = 0; k < n; ++k) {
       if (!(distances[k] <= group.bound) || first + k == own_position_) continue;
       group.found.emplace_back(distances[k], first + k);
-      if (n_neighbours_ <= most_sorted) insert(group, distances[k]);
+      if (n_neighbors_ <= most_sorted) insert(group, distances[k]);
       if (group.found.size() < group.limit) continue;
       forget(group);
       group.limit = std::max(group.limit, 2 * group.found.size());
@@ -139,21 +139,21 @@ class NearestRows {
   /// depends on where the new one goes.
   void insert(Group& group, Number distance) {
     Number* const smallest = group.smallest.data();
-    for (std::size_t k = n_neighbours_ - 1; k > 0; --k)
+    for (std::size_t k = n_neighbors_ - 1; k > 0; --k)
       smallest[k] = std::max(smallest[k - 1], std::min(distance, smallest[k]));
     smallest[0] = std::min(distance, smallest[0]);
-    group.bound = bound_beyond(smallest[n_neighbours_ - 1]);
+    group.bound = bound_beyond(smallest[n_neighbors_ - 1]);
   }
 
   /// Drop what cannot be among the nearest, given all that was found.
   void forget(Group& group) {
     auto& found = group.found;
-    if (found.size() <= n_neighbours_) return;
-    if (n_neighbours_ > most_sorted) {
+    if (found.size() <= n_neighbors_) return;
+    if (n_neighbors_ > most_sorted) {
       auto& distances = group.smallest;
       distances.clear();
       for (const auto& one : found) distances.push_back(one.first);
-      const auto last = distances.begin() + static_cast<std::ptrdiff_t>(n_neighbours_ - 1);
+      const auto last = distances.begin() + static_cast<std::ptrdiff_t>(n_neighbors_ - 1);
       std::nth_element(distances.begin(), last, distances.end());
       group.bound = bound_beyond(*last);
     }
@@ -163,9 +163,9 @@ class NearestRows {
 
   template <class Pairs, class RowOf>
   std::int64_t* store_nearest(Pairs& pairs, const RowOf& row_of, std::int64_t* out) const {
-    const std::size_t n_kept = std::min(pairs.size(), n_neighbours_);
+    const std::size_t n_kept = std::min(pairs.size(), n_neighbors_);
     std::partial_sort(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(n_kept), pairs.end());
-    for (std::size_t k = 0; k < n_neighbours_; ++k) *out++ = k < n_kept ? row_of(pairs[k].second) : -1;
+    for (std::size_t k = 0; k < n_neighbors_; ++k) *out++ = k < n_kept ? row_of(pairs[k].second) : -1;
     return out;
   }
 
@@ -177,7 +177,7 @@ class NearestRows {
   }
 
   const GroupedRows& grouped_;
-  std::size_t n_neighbours_;
+  std::size_t n_neighbors_;
   Tolerance tolerance_;
   std::int64_t own_position_ = -1;
   std::size_t group_ = 0;

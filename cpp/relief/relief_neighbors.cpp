@@ -1,11 +1,13 @@
+#include "relief/relief_neighbors.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 
-#include "features/binary_features.hpp"
+#include "base/indexing.hpp"
 #include "relief/approximate_distances.hpp"
-#include "relief/neighbour_selection.hpp"
-#include "relief/relief.hpp"
+#include "relief/binary_features.hpp"
+#include "relief/neighbor_selection.hpp"
 #include "relief/row_differences.hpp"
 
 namespace ramify {
@@ -16,9 +18,7 @@ constexpr std::int64_t queries_per_task = 16;
 constexpr std::int64_t values_per_block =
     1 << 14;  // of tiles, so that a block stays near the processor for all queries of a task
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-std::int64_t own_position(const NeighbourQuery& query, const GroupedRows& grouped, std::int64_t q) {
+std::int64_t own_position(const NeighborQuery& query, const GroupedRows& grouped, std::int64_t q) {
   return query.own_rows[q] < 0 ? -1 : grouped.position_of[at(query.own_rows[q])];
 }
 
@@ -124,19 +124,19 @@ class SparseDistances {
 }  // namespace
 
 std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& queries, const Differences& differences,
-                                        const NeighbourQuery& query, int n_threads, const Poll& poll) {
+                                        const NeighborQuery& query, int n_threads, const Poll& poll) {
   const GroupedRows grouped(query, rows.n_rows);
   const ApproximateDistances approximate(rows, differences, grouped.row_at);
   const RowDifferences exact(differences, {rows, queries});
   const bool are_exact = approximate.are_exact() && !exact.any_missing();
   const Tolerance tolerance = are_exact ? Tolerance{0, 0} : approximate.tolerance();
-  const std::int64_t width = query.n_groups * query.n_neighbours, n_features = rows.n_features;
+  const std::int64_t width = query.n_groups * query.n_neighbors, n_features = rows.n_features;
   const std::int64_t tiles_per_block =
       std::max<std::int64_t>(8, values_per_block / rows_per_tile / std::max<std::int64_t>(1, n_features));
   std::vector<std::int64_t> nearest(at(queries.n_rows * width));
   const auto task = [&](std::int64_t block, int, const Control& control) {
     const std::int64_t begin = block * queries_per_task, n = std::min(queries.n_rows - begin, queries_per_task);
-    std::vector<NearestRows<float>> lists(at(n), NearestRows<float>(grouped, query.n_neighbours, tolerance));
+    std::vector<NearestRows<float>> lists(at(n), NearestRows<float>(grouped, query.n_neighbors, tolerance));
     std::vector<ApproximateDistances::Queries> ready(at((n + queries_at_once - 1) / queries_at_once));
     for (std::int64_t q = 0; q < n; q += queries_at_once) {
       const double* values[queries_at_once];
@@ -172,14 +172,14 @@ std::vector<std::int64_t> nearest_dense(const DenseRows& rows, const DenseRows& 
 }
 
 std::vector<std::int64_t> nearest_sparse(const SparseMatrix& rows, const SparseMatrix& queries,
-                                         const Differences& differences, const NeighbourQuery& query, int n_threads,
+                                         const Differences& differences, const NeighborQuery& query, int n_threads,
                                          const Poll& poll) {
   const GroupedRows grouped(query, rows.n_rows);
   const SparseDistances approximate(rows, queries, differences);
-  const std::int64_t width = query.n_groups * query.n_neighbours;
+  const std::int64_t width = query.n_groups * query.n_neighbors;
   std::vector<std::int64_t> nearest(at(queries.n_rows * width));
   const auto task = [&](std::int64_t block, int, const Control& control) {
-    NearestRows<double> list(grouped, query.n_neighbours, approximate.tolerance());
+    NearestRows<double> list(grouped, query.n_neighbors, approximate.tolerance());
     std::vector<double> distances[queries_at_once], in_groups(at(rows.n_rows));
     for (auto& own : distances) own.resize(at(rows.n_rows));
     const std::int64_t end = std::min(queries.n_rows, (block + 1) * queries_per_task);
