@@ -113,7 +113,7 @@ def test_bad_value_is_refused_with_the_next_step(parameters, y, words):
 
 
 def test_bad_target_weight_is_refused():
-    with pytest.raises(ValueError, match=r"one finite number >= 0 per target \(1\)"):
+    with pytest.raises(ValueError, match=r"one entry per target \(1\)"):
         ForestRegressor(5, target_weight=[1.0, 2.0]).fit([[0.0], [1.0]], [0.0, 1.0])
 
 

@@ -142,7 +142,7 @@ def test_bad_input_is_refused():
     forest = ForestClassifier(3, random_state=0).fit(data.X, data.y)
     with pytest.raises(ValueError, match="'scores' parameter of ForestRanker must be one of 'genie3', 'symbolic'"):
         ForestRanker(scores="gini").fit(data.X, data.y)
-    with pytest.raises(ValueError, match="'score' parameter of forest_ranking"):
+    with pytest.raises(ValueError, match="'scores' parameter of forest_ranking"):
         forest_ranking(forest, ["genie3", 3])
     with pytest.raises(ValueError, match="At least one score"):
         forest_ranking(forest, [])

@@ -81,7 +81,8 @@ def test_mixed_targets_take_the_mean_distance(table):
     distance = (classes[:, None] != classes[None]) / 2
     distance = distance + np.abs(numbers[:, None] - numbers[None]) / np.ptp(numbers) / 2
     expected = slow.relief(slow.differences(X, nominal, n_values), distance, 3)
-    np.testing.assert_allclose(ReliefRanker(3, categorical_features=nominal).fit(X, y).scores_, expected, atol=1e-12)
+    ranker = ReliefRanker(3, categorical_features=nominal, target="mixed").fit(X, y)
+    np.testing.assert_allclose(ranker.scores_, expected, atol=1e-12)
 
 
 def test_several_neighbours_and_iterations_come_from_one_pass():
@@ -176,7 +177,8 @@ def test_equals_clus(data_folder, data, truth, targets, neighbours, n, sigma):
     if data == "testMLC":
         overall = {"y": columns.astype(int).to_numpy(), "distance": "hamming", "bound": "paths"}
     else:
-        overall = {"y": columns if len(targets) > 1 else columns["class"]}
+        kind = "mixed" if data == "testMixed" else "auto"
+        overall = {"y": columns if len(targets) > 1 else columns["class"], "target": kind}
     for k in neighbours:
         expected = FeatureRanking.read(folder / f"{truth}.fimpTruth", column=f"overallIter{n}Neigh{k}")
         y = overall["y"]
@@ -202,7 +204,7 @@ def test_equals_clus_where_a_feature_and_a_target_are_hierarchical(data_folder):
     for k in (1, 3):
         expected = clus_columns(folder / "testTreeHMLC.fimpTruth", 7, k)
         both = {**options, "value_hierarchies": {"feat2": hierarchy, "tar2": hierarchy}}
-        found = ReliefRanker(k, **both).fit(X, columns)
+        found = ReliefRanker(k, target="mixed", **both).fit(X, columns)
         np.testing.assert_allclose(found.scores_, expected("overall"), atol=1e-9)
         found = ReliefRanker(k, hierarchy=hierarchy, **options).fit(X, hierarchy.encode(columns[["tar2"]].to_numpy()))
         np.testing.assert_allclose(found.scores_, expected("tar2"), atol=1e-9)
@@ -370,7 +372,7 @@ def test_bad_targets_are_refused():
         (np.zeros((20, 3), dtype=int), {}),
         (np.ones((20, 3), dtype=int), {}),
         (np.tile([1, 2, 3], (20, 1)), {"target": "rankings"}),
-        (pd.DataFrame({"a": ["x"] * 20, "b": [1.5] * 20}), {}),
+        (pd.DataFrame({"a": ["x"] * 20, "b": [1.5] * 20}), {"target": "mixed"}),
     ],
 )
 def test_a_target_that_is_always_the_same_is_refused(y, options):

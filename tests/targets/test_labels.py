@@ -67,7 +67,7 @@ def test_numbers_are_standardised_with_weights():
 
 
 def test_numbers_refuse_bad_weights():
-    with pytest.raises(ValueError, match="target_weight must hold one finite number"):
+    with pytest.raises(ValueError, match="target_weight must have one entry per target"):
         encode_numbers([1.0, 2.0], target_weight=[1, 2])
 
 

@@ -263,7 +263,7 @@ class _Quality:
             test.X,
             model_target(test),
             hierarchy=train.hierarchy,
-            target=train.target if train.target in ("rankings", "numbers") else "labels",
+            target=str(train.target),
             categorical_features=train.categorical_features,
             n_jobs=self.n_jobs,
         )

@@ -105,8 +105,8 @@ def _relief(data: Dataset, *, relief: dict[str, Any], forest: dict[str, Any], **
     return ReliefRanker(
         **relief,
         hierarchy=data.hierarchy,
-        target="rankings" if data.target == "rankings" else "auto",
-        per_label=data.target in ("labels", "hierarchy", "rankings"),
+        target=str(data.target),
+        per_label=data.target_type.has_sets or data.target_type.ranks_labels,
         categorical_features=nominal_features(data),
         verbose=forest["verbose"],
     )

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ramify import ensemble
 from ramify.datasets import Dataset
-from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
 
 
 def learnt_and_unseen(data: Dataset) -> tuple[Dataset, Dataset | None]:
@@ -28,16 +28,12 @@ def forest_for(data: Dataset, **parameters: Any) -> Any:
     **parameters
         Of the forest.
     """
-    if data.target in ("classes", "labels", "hierarchy"):
-        return ForestClassifier(**parameters, hierarchy=data.hierarchy)
-    if data.target == "numbers":
-        return ForestRegressor(**parameters)
-    if data.target == "rankings":
-        return LabelRankingForest(**parameters, gamma=1.0)  # full growth, as the other forests
-    raise ValueError(
-        f"Forests learn classes, label sets, label hierarchies, numbers and rankings. The target is {data.target!r}; "
-        "name another."
-    )
+    if data.target is None or not data.target_type.forest:
+        raise ValueError(
+            "Forests learn classes, label sets, label hierarchies, numbers and rankings. "
+            f"The target is {data.target!r}; name another."
+        )
+    return ensemble.forest_for(data.target, hierarchy=data.hierarchy, full_growth=True, **parameters)
 
 
 def nominal_features(data: Dataset) -> np.ndarray | None:

@@ -110,8 +110,8 @@ class ForestLearner(Learner):
         forest.n_features_in_ = len(self._categories) + len(earlier)
         forest.categories_ = self._categories + [None] * len(earlier)
         column = sp.csr_array(self.labels[:, [label]].astype(np.int8))
-        forest._grow(self._table(earlier), LabelTarget("labels", column, ("present",), np.ones(1)), None)
-        return forest
+        present = LabelTarget(Y=column, names=("present",), weights=np.ones(1))
+        return forest.grow(self._table(earlier), present, None)
 
     def out_of_bag(self, link: ForestClassifier, earlier: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Mean of the trees that have not seen the row; for rows that all trees have seen, the mean of the others."""

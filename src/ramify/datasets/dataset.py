@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
+from ramify import targets
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -100,6 +102,11 @@ class Dataset:
     def n_labels(self) -> int:
         """Number of labels, classes or target columns."""
         return len(self.label_names)
+
+    @property
+    def target_type(self) -> type[targets.Target]:
+        """The type that answers what is asked of the kind of `y`: whether it holds label sets, which forest fits it."""
+        return targets.Target if self.target is None else targets.target_type(self.target)
 
     @property
     def categorical_features(self) -> np.ndarray:

@@ -5,6 +5,7 @@ from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.explanation import Explanation
 from ramify.ensemble.export import export_tree
+from ramify.ensemble.forests import forest_for
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
 from ramify.ensemble.regressor import ForestRegressor
@@ -20,4 +21,5 @@ __all__ = [
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",
     "export_tree",
+    "forest_for",
 ]

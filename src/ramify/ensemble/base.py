@@ -1,12 +1,13 @@
-"""What the forests share: parameters, growing, the first trees, leaves reached and contributions of features."""
+"""What the forests share: fit, parameters, the first trees, leaves reached and contributions of features."""
 
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.explanation import Explanation, Output, explain
-from ramify.ensemble.growing import feature_rows
-from ramify.features import Features, apply_features
+from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, grow
+from ramify.features import Features, apply_features, learn_features
+from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
+from ramify.targets import Target
 
 _PREDICTED_CELLS = 1 << 23
 _MAX_TOTAL_WEIGHT = 1e100
@@ -32,6 +35,111 @@ class BaseForest(BaseEstimator):
     label_names_: tuple[str, ...]
     target_kind_: str
     n_outputs_: int
+    prior_: np.ndarray
+
+    hierarchy: Hierarchy | None = None
+    _of_one_fit: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_")
+    """What only some fits give, and what belongs to all trees together."""
+    _full_growth: ClassVar[dict[str, Any]] = {}
+    """Parameters with which trees grow as far as the rows allow, where the defaults stop earlier."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array, CSR or frame
+            The target, as `encode_target` takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
+            n_samples = features.values.shape[0]
+            weights = checked_sample_weight(self, sample_weight, n_samples)
+            target = self.encode_target(y, sample_weight=weights, n_samples=n_samples)
+            weights = self.row_weights(target, weights)
+            self.grow(features, target, weights)
+            if self.oob_score:
+                self._set_out_of_bag(features, target, weights)
+        return self
+
+    @classmethod
+    def of_full_growth(cls, **parameters: Any) -> Self:
+        """Make a forest whose trees grow as far as the rows allow, where parameters do not say otherwise."""
+        return cls(**{**cls._full_growth, **parameters})
+
+    @abstractmethod
+    def encode_target(self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None) -> Target:
+        """Check y and encode it as this forest takes it.
+
+        Parameters
+        ----------
+        y : array, CSR or frame
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Checked weights of the rows.
+        n_samples : int, optional
+            Number of rows that y must have.
+        """
+
+    def row_weights(self, target: Target, sample_weight: np.ndarray | None) -> np.ndarray | None:  # noqa: ARG002
+        """Weights that the rows have in growing, from those that were given."""
+        return sample_weight
+
+    def grow(self, features: Features | _core.FeatureTable, target: Target, weights: np.ndarray | None) -> Self:
+        """Grow trees on checked features, or on a table that was coded once for many forests.
+
+        Parameters
+        ----------
+        features : Features or FeatureTable
+            What to split on.
+        target : Target
+            What `encode_target` returns.
+        weights : array of shape (n_samples,) or None
+            What `row_weights` returns.
+        """
+        self.trees_ = grow(
+            features,
+            target.kernel_rows(),
+            self._growth(features),
+            max_bins=self.max_bins,
+            sample_weight=weights,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        for name in self._of_one_fit:
+            self.__dict__.pop(name, None)
+        self.target_kind_ = target.kind
+        self.label_names_ = target.names
+        self.n_outputs_ = target.n_outputs
+        self._keep(target, weights)
+        return self
+
+    @abstractmethod
+    def _keep(self, target: Any, weights: np.ndarray | None) -> None:
+        """Set what predictions need to know of the target."""
+
+    @abstractmethod
+    def _set_out_of_bag(self, features: Features, target: Any, weights: np.ndarray | None) -> None:
+        """Predict each row by the trees that did not see it, and score that."""
+
+    def output_weights(self) -> np.ndarray:
+        """Weight of each output of the trees in the impurity."""
+        check_is_fitted(self, "trees_")
+        return np.ones(self.trees_.n_outputs)
+
+    def rows_of(self, X: Any) -> _core.FeatureRows:
+        """Checked rows of features, to send through the trees."""
+        check_is_fitted(self, "trees_")
+        return feature_rows(apply_features(self, X))
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -54,7 +162,7 @@ class BaseForest(BaseEstimator):
         int32 array of shape (n_samples, n_estimators)
             Node numbers within the tree.
         """
-        rows = self._rows(X)
+        rows = self.rows_of(X)
         return _core.apply(self.trees_, rows, n_threads=effective_n_jobs(self.n_jobs))
 
     def first(self, k: int) -> Self:
@@ -72,7 +180,7 @@ class BaseForest(BaseEstimator):
         part = copy.copy(self)
         part.n_estimators = int(k)
         part.trees_ = self.trees_.first(int(k))
-        for name in ("oob_prediction_", "oob_score_"):
+        for name in self._of_one_fit:
             part.__dict__.pop(name, None)
         return part
 
@@ -100,7 +208,7 @@ class BaseForest(BaseEstimator):
         ----------
         Saabas, A. (2014). Interpreting random forests.
         """
-        rows = self._rows(X)
+        rows = self.rows_of(X)
         output = self._label_index(label)
         return _core.contributions(self.trees_, rows, output=output, n_threads=effective_n_jobs(self.n_jobs))
 
@@ -162,10 +270,6 @@ class BaseForest(BaseEstimator):
                 f"from {self.label_names_[0]!r} to {self.label_names_[-1]!r}."
             )
         return self.label_names_.index(str(label))
-
-    def _rows(self, X: Any) -> _core.FeatureRows:
-        check_is_fitted(self, "trees_")
-        return feature_rows(apply_features(self, X))
 
     def _mean_of_trees(self, rows: _core.FeatureRows) -> np.ndarray:
         n_threads = effective_n_jobs(self.n_jobs)
@@ -233,7 +337,8 @@ class BaseForest(BaseEstimator):
         right = isinstance(values, np.ndarray) and values.dtype == np.float64 and bool(np.isfinite(values).all())
         _require(right and values.shape == (len(self.label_names_),), f"{name} must hold a number per label")
 
-    def _check_out_of_bag(self) -> None:
+    def _check_parameters(self) -> None:
+        """Check what is not checked where trees are grown."""
         check_flag(self, "oob_score", self.oob_score)
         if self.oob_score and not self.bootstrap:
             raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,13 +12,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble.base import BaseForest, checked_sample_weight, refuse_extreme_weights, unchanged_on_failure
-from ramify.ensemble.growing import MAX_CATEGORIES, grow, label_rows
-from ramify.features import Features, learn_features
+from ramify.ensemble.base import BaseForest, refuse_extreme_weights
+from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
 from ramify.parameters import check_option, check_real
-from ramify.targets import LabelTarget, encode_labels
+from ramify.targets import ClassTarget, LabelTarget, Target, encode_labels
 
 _ZERO_ONE = np.array([0, 1])
 
@@ -153,53 +152,35 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees.
+    def encode_target(
+        self,
+        y: Any,
+        *,
+        sample_weight: np.ndarray | None = None,  # noqa: ARG002
+        n_samples: int | None = None,
+    ) -> LabelTarget:
+        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
 
         Parameters
         ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features; NaN is missing.
         y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
-            Classes or label sets. With a hierarchy, columns follow `hierarchy.names`; a frame is matched by name.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Does not matter here.
+        n_samples : int, optional
+            Number of rows that y must have.
         """
-        with unchanged_on_failure(self):
-            self._check_out_of_bag()
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-            n_samples = features.values.shape[0]
-            target = encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
-            weights = self._row_weights(target, checked_sample_weight(self, sample_weight, n_samples))
-            self._grow(features, target, weights)
-            for name in ("oob_prediction_", "oob_score_"):
-                self.__dict__.pop(name, None)
-            if self.oob_score:
-                self.oob_prediction_, predicted = self._out_of_bag(features, weights)
-                self.oob_score_ = self._score_out_of_bag(target, predicted)
-        return self
+        return encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
 
-    def _grow(self, features: Features | _core.FeatureTable, target: LabelTarget, weights: np.ndarray | None) -> None:
-        """Grow trees on features, or on a table that was coded once for many forests."""
-        self.trees_ = grow(
-            features,
-            label_rows(target.Y, target.weights),
-            self._growth(features),
-            max_bins=self.max_bins,
-            sample_weight=weights,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+    def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
         self._class_values = target.classes
         self._sparse_sets = target.was_sparse
-        self.target_kind_ = target.kind
-        self.label_names_ = target.names
-        self.n_outputs_ = 1 if target.kind == "classes" else len(target.names)
-        self.prior_ = _frequencies(target.Y, weights)
+        self.prior_ = target.frequencies(weights)
+
+    def output_weights(self) -> np.ndarray:
+        """Weight of each label in the impurity."""
+        weights = super().output_weights() if self.label_weight is None else np.array(self.label_weight, dtype=float)
+        return weights if self.hierarchy is None else weights * self.hierarchy.weights
 
     @property
     def classes_(self) -> Any:
@@ -220,7 +201,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
             Sparse if y was sparse at fit.
         """
-        rows = self._rows(X)
+        rows = self.rows_of(X)
         n_threads = effective_n_jobs(self.n_jobs)
         if self._class_values is not None:
             best = [
@@ -250,7 +231,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         array or CSR of shape (n_samples, n_labels)
             Columns follow `label_names_`.
         """
-        rows = self._rows(X)
+        rows = self.rows_of(X)
         if threshold is None:
             return self._mean_of_trees(rows)
         title = f"{type(self).__name__}.predict_proba"
@@ -276,18 +257,18 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         )
         return sparse.csr_array((data, indices, indptr), shape=(rows.n_rows, self.trees_.n_outputs))
 
-    def _row_weights(self, target: LabelTarget, sample_weight: np.ndarray | None) -> np.ndarray | None:
+    def row_weights(self, target: Target, sample_weight: np.ndarray | None) -> np.ndarray | None:
         """Sample weights, multiplied by those of the classes."""
         if self.class_weight is None:
             return sample_weight
-        if target.classes is None:
+        if not isinstance(target, ClassTarget):
             raise ValueError(
                 f"The 'class_weight' parameter of {type(self).__name__} is for classes, but y holds label sets. "
                 "Use label_weight, one weight per label, instead."
             )
         if not isinstance(self.class_weight, dict):
             check_option(self, "class_weight", self.class_weight, ("balanced", None))
-        codes = target.Y.indices
+        codes = target.groups
         if isinstance(self.class_weight, dict):
             by_class = compute_class_weight(self.class_weight, classes=target.classes, y=target.classes[codes])
         else:
@@ -299,14 +280,16 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         refuse_extreme_weights(self, weights, "class_weight")
         return weights
 
-    def _score_out_of_bag(self, target: LabelTarget, predicted: np.ndarray) -> float:
+    def _set_out_of_bag(self, features: Features, target: LabelTarget, weights: np.ndarray | None) -> None:
         """Accuracy or pooled AUPRC over the rows that some tree did not see; NaN if there is none."""
-        if not predicted.any():
-            return float("nan")
-        truth, scores = target.Y[np.flatnonzero(predicted)], self.oob_prediction_[predicted]
-        if target.kind == "classes":
-            return float(np.mean(scores.argmax(axis=1) == truth.indices))
-        return float(auprc(truth, scores))
+        self.oob_prediction_, predicted = self._out_of_bag(features, weights)
+        self.oob_score_ = float("nan")
+        if predicted.any():
+            truth, scores = target.Y[np.flatnonzero(predicted)], self.oob_prediction_[predicted]
+            right = (
+                np.mean(scores.argmax(axis=1) == truth.indices) if target.groups is not None else auprc(truth, scores)
+            )
+            self.oob_score_ = float(right)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -329,9 +312,3 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         # The tag multi_label stays off: its check wants probabilities within (0, 1), and pure leaves have 0 and 1.
         tags.target_tags.multi_output = True
         return tags
-
-
-def _frequencies(Y: sparse.csr_array, weights: np.ndarray | None) -> np.ndarray:
-    rows = np.full(Y.shape[0], 1.0 / Y.shape[0]) if weights is None else weights / weights.sum()
-    counts = np.bincount(Y.indices, weights=np.repeat(rows, np.diff(Y.indptr)), minlength=Y.shape[1])
-    return counts.astype(np.float64)  # of no label at all, bincount makes integers

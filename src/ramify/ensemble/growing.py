@@ -14,12 +14,9 @@ from ramify import _core
 from ramify.ensemble import pickling  # noqa: F401
 from ramify.features import Features
 from ramify.progress import progress_bar
+from ramify.targets.target import KernelRows
 
 _LOCAL_BACKENDS = ("loky", "multiprocessing", "threading", "sequential")
-
-
-TargetRows = _core.LabelRows | _core.NumberRows | _core.RankingRows
-"""What trees are grown for, as the kernels take it."""
 
 MAX_CATEGORIES = 4096
 """Largest number of values of a nominal feature that the kernels take."""
@@ -57,17 +54,9 @@ def feature_rows(features: Features) -> _core.FeatureRows:
     return _core.FeatureRows(rows.data, rows.indices, rows.indptr, n_features=rows.shape[1])
 
 
-def label_rows(Y: sparse.csr_array, weights: np.ndarray) -> _core.LabelRows:
-    """Label sets and label weights as the kernels take them."""
-    Y.sort_indices()
-    return _core.LabelRows(
-        Y.indptr.astype(np.int64), Y.indices.astype(np.int32), np.ascontiguousarray(weights, dtype=np.float64)
-    )
-
-
 def grow(
     features: Features | _core.FeatureTable,
-    target: TargetRows,
+    target: KernelRows,
     growth: _core.Growth,
     *,
     max_bins: int | None = None,
@@ -123,6 +112,6 @@ def _blocks(growth: _core.Growth, n_workers: int) -> list[_core.Growth]:
 
 
 def _grow_block(
-    features: Features, target: TargetRows, block: _core.Growth, max_bins: int | None, work: dict[str, Any]
+    features: Features, target: KernelRows, block: _core.Growth, max_bins: int | None, work: dict[str, Any]
 ) -> _core.Forest:
     return _core.grow(feature_table(features, max_bins=max_bins), target, block, **work, n_threads=1, progress=None)

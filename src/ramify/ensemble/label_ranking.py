@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from itertools import combinations
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,25 +13,16 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.base import BaseForest, checked_sample_weight
 from ramify.ensemble.explanation import Output
-from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, feature_table, grow
+from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
-from ramify.features import Features, apply_features, learn_features
+from ramify.features import Features, apply_features
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_integer, check_option, check_real
-from ramify.targets.rankings import (
-    average_ranking,
-    check_rankings,
-    label_pairs,
-    mean_preferences,
-    pair_names,
-    pair_signs,
-    rank_labels,
-    rank_vectors,
-    sign_vectors,
-)
+from ramify.targets import RankingTarget, encode_rankings
+from ramify.targets.rankings import average_ranking, label_pairs, mean_preferences, pair_names, rank_labels
 
 __all__ = ["LabelRankingForest"]
 
@@ -132,6 +123,8 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
     [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
     """
 
+    _full_growth: ClassVar[dict[str, Any]] = {"gamma": 1.0}
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -173,44 +166,40 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees.
+    def encode_target(
+        self,
+        y: Any,
+        *,
+        sample_weight: np.ndarray | None = None,  # noqa: ARG002
+        n_samples: int | None = None,
+    ) -> RankingTarget:
+        """Rankings of the labels.
 
         Parameters
         ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features; NaN is missing.
         y : array-like of shape (n_samples, n_labels)
             Ranks: 1 is best, equal is a tie, NaN is unranked.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weight of each row.
+        sample_weight : array of shape (n_samples,), optional
+            Does not matter here.
+        n_samples : int, optional
+            Number of rows that y must have.
         """
-        with unchanged_on_failure(self):
-            check_option(self, "criterion", self.criterion, CRITERIA)
-            check_option(self, "aggregate", self.aggregate, ("borda", "mallows"))
-            gamma = check_real(self, "gamma", self.gamma, low=0, high=1, open_low=True)
-            self._check_out_of_bag()
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-            ranks = self._check_rankings(features.values, y)
-            weights = checked_sample_weight(self, sample_weight, len(ranks))
-            target = ranking_rows(ranks, self.criterion, gamma)
-            self.trees_ = grow(
-                features,
-                target,
-                self._growth(features),
-                max_bins=self.max_bins,
-                sample_weight=weights,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-            self.target_kind_ = "rankings"
-            self.prior_ = rank_labels(average_ranking(mean_preferences(ranks, weights), self.n_outputs_))
-            self.pair_names_ = tuple(pair_names(self.label_names_))
-            for name in ("oob_prediction_", "oob_score_"):
-                self.__dict__.pop(name, None)
-            if self.oob_score:
-                self._set_out_of_bag(features, ranks, weights)
-        return self
+        return encode_rankings(y, criterion=self.criterion, gamma=float(self.gamma), n_samples=n_samples)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option(self, "criterion", self.criterion, CRITERIA)
+        check_option(self, "aggregate", self.aggregate, ("borda", "mallows"))
+        check_real(self, "gamma", self.gamma, low=0, high=1, open_low=True)
+
+    def _keep(self, target: RankingTarget, weights: NDArray[np.float64] | None) -> None:
+        self.prior_ = rank_labels(average_ranking(mean_preferences(target.ranks, weights), self.n_outputs_))
+        self.pair_names_ = tuple(pair_names(self.label_names_))
+
+    def output_weights(self) -> NDArray[np.float64]:
+        """Weight of each label pair in the importances."""
+        weights = super().output_weights()
+        return weights / len(weights)
 
     def predict_preferences(self, X: Any) -> NDArray[np.float64]:
         """Return the probability that label a is preferred to label b.
@@ -226,17 +215,14 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
             The share of training examples in the leaves that prefer a (row) to b (column), averaged over the trees; a
             tie counts one half, and so does the diagonal.
         """
-        return preference_matrix(self._mean_of_trees(self._rows(X)), self.n_outputs_)
+        return preference_matrix(self._mean_of_trees(self.rows_of(X)), self.n_outputs_)
 
     @property
     def pair_importances_(self) -> NDArray[np.float64]:
         """Genie3 scores per label pair, of shape (n_features, n_pairs)."""
         check_is_fitted(self, "trees_")
-        n_pairs = self.trees_.n_outputs
-        values, pairs, offsets = _core.genie3(
-            self.trees_, output_weights=np.full(n_pairs, 1 / n_pairs), n_threads=effective_n_jobs(self.n_jobs)
-        )
-        return sparse.csr_array((values, pairs, offsets), shape=(self.n_features_in_, n_pairs)).toarray()
+        gains = _core.genie3(self.trees_, output_weights=self.output_weights(), n_threads=effective_n_jobs(self.n_jobs))
+        return sparse.csr_array(gains, shape=(self.n_features_in_, self.trees_.n_outputs)).toarray()
 
     @property
     def label_importances_(self) -> NDArray[np.float64]:
@@ -267,13 +253,13 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
                 "Fit with bootstrap=True, or use pair_importances_."
             )
         features = apply_features(self, X)
-        ranks = check_rankings(y, n_labels=self.n_outputs_)
+        target = encode_rankings(y, criterion=self.criterion, n_labels=self.n_outputs_)
         return _core.permutation(
             self.trees_,
             feature_table(features, n_jobs=self.n_jobs),
-            ranking_rows(ranks, self.criterion, self.gamma),
+            target.kernel_rows(),
             bag_rows=None,
-            sample_weight=checked_sample_weight(self, sample_weight, len(ranks)),
+            sample_weight=checked_sample_weight(self, sample_weight, target.n_samples),
             n_threads=effective_n_jobs(self.n_jobs),
             progress=None,
         )
@@ -330,7 +316,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         return _core.leaf_rankings(self.trees_, tree=index, n_labels=self.n_outputs_)
 
     def _predict_rankings(self, X: Any) -> NDArray[np.float64]:
-        rows = self._rows(X)
+        rows = self.rows_of(X)
         return self._consensus(*self._tree_rankings(rows))
 
     def _tree_rankings(
@@ -353,11 +339,12 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
             return mallows_centre(means, self.n_outputs_)
         return rank_labels(means)
 
-    def _set_out_of_bag(self, features: Features, ranks: NDArray[np.float64], weights: NDArray | None) -> None:
+    def _set_out_of_bag(self, features: Features, target: RankingTarget, weights: NDArray | None) -> None:
         sums, n_trees = self._tree_rankings(feature_rows(features), out_of_bag=True, sample_weight=weights)
         seen = n_trees > 0
         self.oob_prediction_ = np.where(seen[:, None], self._consensus(sums, n_trees), np.nan)
-        self.oob_score_ = float(kendall_tau(ranks[seen], self.oob_prediction_[seen])) if seen.any() else float("nan")
+        right = kendall_tau(target.ranks[seen], self.oob_prediction_[seen]) if seen.any() else float("nan")
+        self.oob_score_ = float(right)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -377,35 +364,6 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def ranking_rows(ranks: NDArray[np.float64], criterion: str, gamma: float) -> _core.RankingRows:
-    """Rankings as the kernels take them: signs, the vectors to correlate and a number for each distinct ranking.
-
-    Without ties and unranked labels all vectors are whole numbers of one length, so that sums of them are exact.
-    """
-    signs = pair_signs(ranks)
-    first, second = label_pairs(ranks.shape[1])
-    compared = ~np.isnan(ranks[:, first] + ranks[:, second])
-    kinds = np.unique(np.where(compared, signs, 2), axis=0, return_inverse=True)[1]
-    whole = bool(np.all(signs))
-    if criterion == "spearman":
-        n_labels = ranks.shape[1]
-        vectors = 2 * ranks - (n_labels + 1) if whole else rank_vectors(ranks)
-        square = n_labels * (n_labels**2 - 1) / 3 if whole else 1.0
-    else:
-        vectors = signs.astype(np.float64) if whole else sign_vectors(ranks)
-        square = float(signs.shape[1]) if whole else 1.0
-    return _core.RankingRows(
-        np.ascontiguousarray(signs),
-        None if compared.all() else np.ascontiguousarray(compared, dtype=np.uint8),
-        np.ascontiguousarray(vectors),
-        np.ascontiguousarray(kinds.ravel(), dtype=np.int32),
-        n_labels=ranks.shape[1],
-        square=square,
-        criterion=criterion if criterion in {"entropy", "mallows"} else "correlation",
-        gamma=gamma,
-    )
 
 
 def label_scores(pair_scores: NDArray[np.float64], n_labels: int) -> NDArray[np.float64]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ramify import _core
-from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.base import BaseForest
 from ramify.ensemble.explanation import Output
-from ramify.ensemble.growing import MAX_CATEGORIES, grow
-from ramify.features import learn_features
+from ramify.features import Features
 from ramify.metrics import r2
-from ramify.targets import encode_numbers
+from ramify.targets import NumberTarget, encode_numbers
 
 
 class ForestRegressor(RegressorMixin, BaseForest):
@@ -132,51 +130,37 @@ class ForestRegressor(RegressorMixin, BaseForest):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees.
+    def encode_target(
+        self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None
+    ) -> NumberTarget:
+        """One or several numbers, standardised.
 
         Parameters
         ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features; NaN is missing.
         y : array or frame of shape (n_samples,) or (n_samples, n_targets)
-            Numbers.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Checked weights of the rows.
+        n_samples : int, optional
+            Number of rows that y must have.
         """
-        with unchanged_on_failure(self):
-            self._check_out_of_bag()
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-            n_samples = features.values.shape[0]
-            weights = checked_sample_weight(self, sample_weight, n_samples)
-            target = encode_numbers(y, target_weight=self.target_weight, sample_weight=weights, n_samples=n_samples)
-            self.trees_ = grow(
-                features,
-                _core.NumberRows(np.ascontiguousarray(target.Y), np.ascontiguousarray(target.weights)),
-                self._growth(features),
-                max_bins=self.max_bins,
-                sample_weight=weights,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-            self._single = target.is_single
-            self.target_kind_ = "numbers"
-            self.label_names_ = target.names
-            self.n_outputs_ = len(target.names)
-            self.prior_, self.scale_ = target.mean, target.scale
-            for name in ("oob_prediction_", "oob_score_"):
-                self.__dict__.pop(name, None)
-            if self.oob_score:
-                standardised, predicted = self._out_of_bag(features, weights)
-                self.oob_prediction_ = self._in_units(standardised)
-                truth = self._in_units(target.Y)
-                seen = truth[predicted], self.oob_prediction_[predicted]
-                self.oob_score_ = float(r2(*seen)) if predicted.any() else float("nan")
-        return self
+        weight = self.target_weight
+        return encode_numbers(y, target_weight=weight, sample_weight=sample_weight, n_samples=n_samples)
+
+    def _keep(self, target: NumberTarget, weights: np.ndarray | None) -> None:  # noqa: ARG002
+        self._single = target.is_single
+        self.prior_, self.scale_ = target.mean, target.scale
+
+    def output_weights(self) -> np.ndarray:
+        """Weight of each target in the impurity."""
+        return super().output_weights() if self.target_weight is None else np.array(self.target_weight, dtype=float)
+
+    def _set_out_of_bag(self, features: Features, target: NumberTarget, weights: np.ndarray | None) -> None:
+        standardised, predicted = self._out_of_bag(features, weights)
+        self.oob_prediction_ = self._in_units(standardised)
+        truth = self._in_units(target.Y)
+        seen = truth[predicted], self.oob_prediction_[predicted]
+        self.oob_score_ = float(r2(*seen)) if predicted.any() else float("nan")
 
     def predict(self, X: Any) -> np.ndarray:
         """Mean of the trees.
@@ -191,7 +175,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
         array of shape (n_samples,) or (n_samples, n_targets)
             One-dimensional if y was at fit.
         """
-        return self._in_units(self._mean_of_trees(self._rows(X)))
+        return self._in_units(self._mean_of_trees(self.rows_of(X)))
 
     def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
         """What each feature on the path added to a prediction, and the value that all predictions start from.

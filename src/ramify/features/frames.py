@@ -95,17 +95,6 @@ def with_shadows(X: Any, order: np.ndarray) -> Any:
     return np.hstack([array, array[order]])
 
 
-def is_numbers(y: Any) -> bool:
-    """Whether y is numbers, not classes or label sets: fractions, or a matrix of other values than 0 and 1."""
-    if sparse.issparse(y):
-        return False
-    array = np.asarray(y)
-    if array.dtype.kind == "f":
-        known = array[~np.isnan(array)]
-        return bool((known != np.round(known)).any()) or (array.ndim == 2 and not np.isin(known, (0, 1)).all())
-    return array.ndim == 2 and array.dtype.kind in "iu" and not np.isin(array, (0, 1)).all()
-
-
 def nominal_columns(X: Any, n_features: int) -> np.ndarray:
     """Which columns are nominal by their dtype: categories and text of a frame, none of an array."""
     mask = np.zeros(n_features, dtype=bool)

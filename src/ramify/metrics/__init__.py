@@ -32,6 +32,7 @@ from ramify.metrics.measure_table import measure_table
 from ramify.metrics.measures import larger_is_better, measure, takes
 from ramify.metrics.numbers import r2, rmse, rrmse
 from ramify.metrics.score import Score
+from ramify.metrics.target_score import target_score
 
 __all__ = [
     "Score",
@@ -67,6 +68,7 @@ __all__ = [
     "spearman_rho",
     "subset_accuracy",
     "takes",
+    "target_score",
     "top_k_overlap",
     "true_negative_rate",
     "true_positive_rate",

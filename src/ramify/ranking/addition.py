@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 
-from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
-from ramify.features.frames import column_names, is_numbers, n_rows, take_columns, take_rows
+from ramify.ensemble import forest_for
+from ramify.features.frames import column_names, n_rows, take_columns, take_rows
 from ramify.hierarchy import Hierarchy
-from ramify.metrics import auprc, kendall_tau
+from ramify.metrics import target_score
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.progress import progress_bar
-from ramify.targets import encode_labels
-from ramify.targets.rankings import check_rankings
+from ramify.targets import Target, encode
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,7 @@ def addition_curve(
         The data.
     estimator : estimator, optional
         The model, cloned for each number of features. By default a forest of 100 trees that looks at 10 % of the
-        features per node (rounded up): LabelRankingForest if the ranker is one of rankings, ForestRegressor for
-        numbers, ForestClassifier else.
+        features per node (rounded up), the one that fits the target: `ramify.ensemble.forest_for`.
     sizes : "all", "quadratic", "exponential" or sequence of int, default="exponential"
         Numbers of features: 1, 2, 3, ...; 1, 4, 9, ...; 1, 2, 4, ...; always with all of them.
     reverse : bool, default=False
@@ -108,9 +105,10 @@ def addition_curve(
     cv : int or cross-validator, default=10
         Folds; an int shuffles.
     scoring : callable (estimator, X, y) -> float, optional
-        By default pooled AUPRC for classes and label sets, R2 for numbers, Kendall's tau for rankings.
+        By default pooled AUPRC for classes and label sets, R2 (against the training mean) for numbers, Kendall's tau
+        for rankings.
     hierarchy : Hierarchy, optional
-        Order of the labels, for the default estimator.
+        Order of the labels, for the default estimator; by default the ranker's own.
     categorical_features : "from_dtype", None, or mask, indices or names, default="from_dtype"
         Nominal features, for the default estimator.
     n_jobs : int, optional
@@ -141,8 +139,12 @@ def addition_curve(
     n_features = len(names)
     counts = _sizes(sizes, n_features)
     nominal = _nominal(categorical_features, names)
-    model = _Model(estimator, _default_model(ranker, y, hierarchy, n_jobs, seed), nominal)
-    score, measure = (scoring, "score") if scoring is not None else _default_scoring(model.template)
+    target = _target(ranker, y, hierarchy)
+    common: dict[str, Any] = {"n_estimators": 100, "n_jobs": n_jobs, "random_state": seed}
+    template = forest_for(target, hierarchy=hierarchy, **common) if estimator is None else estimator
+    model = _Model(template, estimator is None, nominal)
+    if scoring is None and not _predicts(template, target):
+        scoring = _own_score
     splits = list(_folds(cv, seed).split(np.zeros(n_rows(X)), np.zeros(n_rows(X))))
     random = np.random.RandomState(seed)
     chance = [random.permutation(n_features) for _ in range(n_random)]
@@ -151,9 +153,10 @@ def addition_curve(
     with progress_bar(len(splits) * (1 + n_random), verbose, "Adding features") as progress:
         for fold, (train, test) in enumerate(splits):
             data = (take_rows(X, train), take_rows(y, train), take_rows(X, test), take_rows(y, test))
+            learnt = _target(ranker, data[1], hierarchy)
             order = clone(ranker).fit(data[0], data[1]).ranking_.order
             for number, features in enumerate([order[::-1] if reverse else order, *chance]):
-                values = [_quality(model.of(features[:count]), features[:count], data, score) for count in counts]
+                values = [_quality(model, features[:count], data, learnt, scoring) for count in counts]
                 if number == 0:
                     own[fold] = values
                 else:
@@ -163,15 +166,16 @@ def addition_curve(
     random_curves = by_chance.mean(axis=1)
     low, high = (np.quantile(random_curves, q, axis=0) if n_random else None for q in (0.025, 0.975))
     mean = random_curves.mean(axis=0) if n_random else None
+    measure = target.measure_title if scoring is None else "score"
     return AdditionCurve(np.array(counts), own.mean(axis=0), own, mean, low, high, measure)
 
 
 class _Model:
     """The model for a subset of the features."""
 
-    def __init__(self, given: Any, default: Any, nominal: np.ndarray | None) -> None:
-        self.template = default if given is None else given
-        self.is_default = given is None
+    def __init__(self, template: Any, is_default: bool, nominal: np.ndarray | None) -> None:
+        self.template = template
+        self.is_default = is_default
         self.nominal = nominal
 
     def of(self, features: np.ndarray) -> Any:
@@ -201,37 +205,34 @@ def _nominal(categorical_features: Any, names: tuple[str, ...]) -> np.ndarray | 
     return mask
 
 
-def _default_model(ranker: Any, y: Any, hierarchy: Hierarchy | None, n_jobs: int | None, seed: int) -> Any:
-    common: dict[str, Any] = {"n_jobs": n_jobs, "random_state": seed}
-    of_rankings = getattr(ranker, "target", None) == "rankings"
-    if of_rankings or isinstance(getattr(ranker, "estimator", None), LabelRankingForest):
-        return LabelRankingForest(100, **common)
-    if hierarchy is None and is_numbers(y):
-        return ForestRegressor(100, **common)
-    return ForestClassifier(100, hierarchy=hierarchy, **common)
+def _target(ranker: Any, y: Any, hierarchy: Hierarchy | None) -> Target:
+    """What y is to the ranker: to its forest, or as it says."""
+    forest: Any = getattr(ranker, "estimator", None)
+    if hasattr(forest, "encode_target"):
+        return forest.encode_target(y)
+    order = getattr(ranker, "hierarchy", None) if hierarchy is None else hierarchy
+    return encode(y, kind=getattr(ranker, "target", "auto"), hierarchy=order)
 
 
-def _default_scoring(model: Any) -> tuple[Callable[[Any, Any, Any], float], str]:
-    if isinstance(model, LabelRankingForest):
-        return (lambda fitted, X, y: float(kendall_tau(check_rankings(y), fitted.predict(X)))), "Kendall's tau"
-    if hasattr(model, "predict_proba"):
-        return _pooled_auprc, "pooled AUPRC"
-    return (lambda fitted, X, y: float(fitted.score(X, y))), "R2"
+def _predicts(model: Any, target: Target) -> bool:
+    """Whether a model predicts what the measure of the target takes."""
+    return bool(target.measure) and (not target.has_labels or hasattr(model, "predict_proba"))
 
 
-def _pooled_auprc(fitted: Any, X: Any, y: Any) -> float:
-    truth = y
-    if not sparse.issparse(y) and np.ndim(y) == 1:
-        truth = (np.asarray(y)[:, None] == np.asarray(fitted.classes_)[None, :]).astype(int)
-    elif getattr(fitted, "hierarchy", None) is not None:
-        truth = encode_labels(y, hierarchy=fitted.hierarchy).Y
-    return float(auprc(truth, fitted.predict_proba(X)))
+def _own_score(fitted: Any, X: Any, y: Any) -> float:
+    return float(fitted.score(X, y))
 
 
-def _quality(model: Any, features: np.ndarray, data: tuple[Any, Any, Any, Any], score: Any) -> float:
+def _quality(
+    model: _Model, features: np.ndarray, data: tuple[Any, Any, Any, Any], learnt: Target, scoring: Any
+) -> float:
     X, y, X_test, y_test = data
-    fitted = model.fit(take_columns(X, features), y)
-    return float(score(fitted, take_columns(X_test, features), y_test))
+    fitted = model.of(features).fit(take_columns(X, features), y)
+    tested = take_columns(X_test, features)
+    if scoring is not None:
+        return float(scoring(fitted, tested, y_test))
+    predicted = fitted.predict_proba(tested) if learnt.has_labels else fitted.predict(tested)
+    return target_score(learnt, learnt.truth(y_test), predicted)
 
 
 def _folds(cv: Any, seed: int) -> Any:

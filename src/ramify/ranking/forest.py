@@ -10,24 +10,21 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
-from ramify.ensemble.base import checked_sample_weight
-from ramify.ensemble.growing import TargetRows, feature_rows, feature_table, label_rows
-from ramify.ensemble.label_ranking import ranking_rows
+from ramify.ensemble import forest_for
+from ramify.ensemble.base import BaseForest, checked_sample_weight
+from ramify.ensemble.forests import check_forest
+from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.features import Features, apply_features, feature_names
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.targets import encode_labels, encode_numbers
-from ramify.targets.rankings import check_rankings, pair_hierarchy
+from ramify.targets import Target, kind_of, target_type
 
 SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
 _OUT_OF_BAG_SCORES = ("permutation", "genie3_oob")
-Forest = ForestClassifier | ForestRegressor | LabelRankingForest
 
 
 class ForestRanker(BaseEstimator):
@@ -37,7 +34,7 @@ class ForestRanker(BaseEstimator):
     ----------
     estimator : ForestClassifier, ForestRegressor or LabelRankingForest, optional
         The forest; bagging, random forests and extra trees are parameters of it. By default a random forest of 100
-        trees: a regressor where y is continuous, else a classifier.
+        trees: a regressor where y is numbers (`ramify.targets.kind_of`), else a classifier.
     scores : {"genie3", "symbolic", "permutation", "genie3_oob"} or sequence of them, default="genie3"
         What a feature is given credit for; with several, all come from the same forest and the first is the ranking.
 
@@ -152,14 +149,9 @@ class ForestRanker(BaseEstimator):
 
     def _forest(self, y: Any) -> Any:
         if self.estimator is None:
-            forest: Any = ForestRegressor() if _is_continuous(y) else ForestClassifier()
-        elif isinstance(self.estimator, (ForestClassifier, ForestRegressor, LabelRankingForest)):
-            forest = clone(self.estimator)
+            forest = forest_for(kind_of(y))
         else:
-            raise TypeError(
-                "The 'estimator' parameter of ForestRanker must be a ForestClassifier, a ForestRegressor or a "
-                f"LabelRankingForest. Got {type(self.estimator).__name__} instead."
-            )
+            forest = clone(check_forest("ForestRanker", self.estimator))
         if self.n_jobs is not None:
             forest.set_params(n_jobs=self.n_jobs)
         if self.random_state is not None:
@@ -178,8 +170,8 @@ class ForestRanker(BaseEstimator):
 
 
 def forest_ranking(
-    forest: Forest,
-    score: str | Sequence[str] = "genie3",
+    forest: BaseForest,
+    scores: str | Sequence[str] = "genie3",
     X: Any = None,
     y: Any = None,
     *,
@@ -192,8 +184,8 @@ def forest_ranking(
     ----------
     forest : ForestClassifier, ForestRegressor or LabelRankingForest
         A fitted forest, or the first trees of one (`forest.first(k)`).
-    score : str or sequence of str, default="genie3"
-        As the `scores` of `ForestRanker`.
+    scores : str or sequence of str, default="genie3"
+        As of `ForestRanker`.
     X, y, sample_weight
         What the forest was fitted on; needed for "permutation" and "genie3_oob".
     per_label : bool, default=True
@@ -214,17 +206,17 @@ def forest_ranking(
     >>> forest_ranking(forest.first(10), "symbolic")
     FeatureRanking(50 features, by symbolic)
     """
-    scores = _checked_scores("forest_ranking", "score", score)
+    names = _checked_scores("forest_ranking", "scores", scores)
     check_flag("forest_ranking", "per_label", per_label)
-    sums = _score_means(forest, scores, grown_on(forest, scores, X, y, sample_weight), forest.trees_, per_label)
-    rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in scores}
-    return rankings[scores[0]] if isinstance(score, str) else rankings
+    sums = _score_means(forest, names, grown_on(forest, names, X, y, sample_weight), forest.trees_, per_label)
+    rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in names}
+    return rankings[names[0]] if isinstance(scores, str) else rankings
 
 
 def nested_rankings(
-    forest: Forest,
+    forest: BaseForest,
     sizes: Sequence[int],
-    score: str | Sequence[str] = "genie3",
+    scores: str | Sequence[str] = "genie3",
     X: Any = None,
     y: Any = None,
     *,
@@ -235,7 +227,7 @@ def nested_rankings(
 
     Parameters
     ----------
-    forest, score, X, y, sample_weight, per_label
+    forest, scores, X, y, sample_weight, per_label
         As of `forest_ranking`.
     sizes : sequence of int
         Numbers of trees, up to those of the forest.
@@ -255,19 +247,19 @@ def nested_rankings(
     >>> [ranking.origin["n_estimators"] for ranking in nested_rankings(forest, [10, 25, 50])]
     [10, 25, 50]
     """
-    scores = _checked_scores("nested_rankings", "score", score)
+    names = _checked_scores("nested_rankings", "scores", scores)
     check_is_fitted(forest, "trees_")
     for size in sizes:
         check_integer("nested_rankings", "sizes", size, low=1, high=forest.trees_.n_trees)
-    data = grown_on(forest, scores, X, y, sample_weight)
+    data = grown_on(forest, names, X, y, sample_weight)
     totals: dict[str, tuple[Any, Any]] = {}
     found, done = {}, 0
     for size in sorted(set(sizes)):
-        means = _score_means(forest, scores, data, forest.trees_.part(done, size), per_label)
-        totals = {name: _added(totals.get(name), means[name], size - done) for name in scores}
-        found[size] = {name: _ranking(forest, name, *_divided(totals[name], size), size) for name in scores}
+        means = _score_means(forest, names, data, forest.trees_.part(done, size), per_label)
+        totals = {name: _added(totals.get(name), means[name], size - done) for name in names}
+        found[size] = {name: _ranking(forest, name, *_divided(totals[name], size), size) for name in names}
         done = size
-    return [found[size][scores[0]] if isinstance(score, str) else found[size] for size in sizes]
+    return [found[size][names[0]] if isinstance(scores, str) else found[size] for size in sizes]
 
 
 @dataclass(frozen=True)
@@ -276,7 +268,7 @@ class Grown:
 
     features: Features
     table: Any
-    target: TargetRows
+    target: Target
     weights: np.ndarray | None
 
 
@@ -296,7 +288,7 @@ def _refuse_without_bags(scores: Sequence[str]) -> None:
             )
 
 
-def grown_on(forest: Forest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any) -> Grown | None:
+def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any) -> Grown | None:
     """The data that a forest was fitted on, checked and encoded, if one of the scores needs them."""
     check_is_fitted(forest, "trees_")
     needing = [name for name in scores if name in _OUT_OF_BAG_SCORES]
@@ -309,24 +301,15 @@ def grown_on(forest: Forest, scores: Sequence[str], X: Any, y: Any, sample_weigh
     features = apply_features(forest, X)
     n_samples = features.values.shape[0]
     weights = checked_sample_weight(forest, sample_weight, n_samples)
-    target: TargetRows
-    if isinstance(forest, ForestClassifier):
-        labels = encode_labels(y, hierarchy=forest.hierarchy, label_weight=forest.label_weight, n_samples=n_samples)
-        target = label_rows(labels.Y, labels.weights)
-        weights = forest._row_weights(labels, weights)
-    elif isinstance(forest, ForestRegressor):
-        numbers = encode_numbers(y, target_weight=forest.target_weight, sample_weight=weights, n_samples=n_samples)
-        target = _core.NumberRows(np.ascontiguousarray(numbers.Y), np.ascontiguousarray(numbers.weights))
-    else:
-        target = ranking_rows(check_rankings(y, n_labels=forest.n_outputs_), forest.criterion, forest.gamma)
+    target = forest.encode_target(y, sample_weight=weights, n_samples=n_samples)
     table = (
         feature_table(features, max_bins=forest.max_bins, n_jobs=forest.n_jobs) if "permutation" in needing else None
     )
-    return Grown(features, table, target, weights)
+    return Grown(features, table, target, forest.row_weights(target, weights))
 
 
 def _score_means(
-    forest: Forest, scores: Sequence[str], data: Grown | None, trees: Any, per_label: bool
+    forest: BaseForest, scores: Sequence[str], data: Grown | None, trees: Any, per_label: bool
 ) -> dict[str, tuple[np.ndarray, Any]]:
     """Mean over the trees of each score, and of the score per label or None."""
     n_threads = effective_n_jobs(forest.n_jobs)
@@ -337,51 +320,33 @@ def _score_means(
         elif name == "genie3":
             means[name] = (_core.genie3(trees), _gains(forest, trees, n_threads) if per_label else None)
         elif name == "genie3_oob":
-            gains = _out_of_bag_gains(forest, data, trees, n_threads)
+            gains = _out_of_bag_gains(data, trees, n_threads)
             means[name] = (np.asarray(gains.sum(axis=1)).ravel(), gains if per_label else None)
         else:
             means[name] = _permuted(forest, data, trees, n_threads, per_label)
     return means
 
 
-def _gains(forest: Forest, trees: Any, n_threads: int) -> sparse.csr_array:
-    return _csr(_core.genie3(trees, output_weights=_output_weights(forest), n_threads=n_threads), trees)
+def _gains(forest: BaseForest, trees: Any, n_threads: int) -> sparse.csr_array:
+    return _csr(_core.genie3(trees, output_weights=forest.output_weights(), n_threads=n_threads), trees)
 
 
-def _output_weights(forest: Forest) -> np.ndarray:
-    n_outputs = forest.trees_.n_outputs
-    if isinstance(forest, LabelRankingForest):
-        return np.full(n_outputs, 1 / n_outputs)
-    given = forest.label_weight if isinstance(forest, ForestClassifier) else forest.target_weight
-    weights = np.ones(n_outputs) if given is None else np.array(given, dtype=np.float64)
-    hierarchy = forest.hierarchy if isinstance(forest, ForestClassifier) else None
-    return weights if hierarchy is None else weights * hierarchy.weights
+def _out_of_bag_gains(data: Any, trees: Any, n_threads: int) -> sparse.csr_array:
+    work = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads}
+    return _csr(_core.genie3_oob(trees, feature_rows(data.features), data.target.gain_rows(), **work), trees)
 
 
-def _out_of_bag_gains(forest: Forest, data: Any, trees: Any, n_threads: int) -> sparse.csr_array:
-    rows = feature_rows(data.features)
-    common: dict[str, Any] = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads}
-    target = data.target
-    if isinstance(forest, LabelRankingForest):
-        target = _core.NumberRows(np.ascontiguousarray(target.signs, dtype=np.float64), _output_weights(forest))
-    gains = _core.genie3_oob(trees, rows, target, **common)
-    return _csr(gains, trees) if isinstance(gains, tuple) else sparse.csr_array(gains)
-
-
-def _permuted(forest: Forest, data: Any, trees: Any, n_threads: int, per_label: bool) -> tuple[np.ndarray, Any]:
+def _permuted(forest: BaseForest, data: Any, trees: Any, n_threads: int, per_label: bool) -> tuple[np.ndarray, Any]:
+    options = data.target.permutation_options(per_output=per_label)
     with progress_bar(trees.n_trees, forest.verbose, "Permuting features") as progress:
         work = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads, "progress": progress}
-        options: dict[str, Any] = {} if isinstance(forest, LabelRankingForest) else {"per_output": per_label}
-        if isinstance(forest, ForestClassifier):
-            options["error"] = "misclassification" if forest.target_kind_ == "classes" else "auprc"
-        scores, per_output = _core.permutation(trees, data.table, data.target, **options, **work)
-        if not per_label:
-            return scores, None
-        return scores, _csr(per_output, trees) if isinstance(per_output, tuple) else sparse.csr_array(per_output)
+        scores, per_output = _core.permutation(trees, data.table, data.target.kernel_rows(), **options, **work)
+    return scores, _csr(per_output, trees) if per_label else None
 
 
-def _csr(parts: Any, trees: Any) -> sparse.csr_array:
-    return sparse.csr_array(parts, shape=(trees.n_features, trees.n_outputs))
+def _csr(scores: Any, trees: Any) -> sparse.csr_array:
+    """Scores of features x outputs, which the core gives dense or as the three arrays of a CSR matrix."""
+    return sparse.csr_array(scores, shape=(trees.n_features, trees.n_outputs))
 
 
 def _added(total: tuple[Any, Any] | None, means: tuple[Any, Any], n_trees: int) -> tuple[Any, Any]:
@@ -395,14 +360,10 @@ def _divided(total: tuple[Any, Any], n_trees: int) -> tuple[Any, Any]:
     return total[0] / n_trees, None if total[1] is None else total[1] / n_trees
 
 
-def _ranking(forest: Forest, score: str, scores: np.ndarray, per_label: Any, n_trees: int) -> FeatureRanking:
-    names = forest.label_names_
-    hierarchy = forest.hierarchy if isinstance(forest, ForestClassifier) else None
-    if isinstance(forest, LabelRankingForest) and per_label is not None:
-        hierarchy = pair_hierarchy(forest.label_names_)
-        names = hierarchy.names
-        labels = sparse.csr_array((per_label.shape[0], forest.n_outputs_))
-        per_label = sparse.csr_array(sparse.hstack([labels, per_label]))
+def _ranking(forest: BaseForest, score: str, scores: np.ndarray, per_label: Any, n_trees: int) -> FeatureRanking:
+    names, hierarchy = forest.label_names_, forest.hierarchy
+    if per_label is not None:
+        per_label, names, hierarchy = target_type(forest.target_kind_).label_scores(per_label, names, hierarchy)
     origin = {
         "method": score,
         "estimator": type(forest).__name__,
@@ -421,17 +382,8 @@ def _ranking(forest: Forest, score: str, scores: np.ndarray, per_label: Any, n_t
     )
 
 
-def _ensemble(forest: Forest) -> str:
+def _ensemble(forest: BaseForest) -> str:
     """The paper's name of an ensemble."""
     if forest.splitter == "random":
         return "Extra Trees"
     return "Bagging" if forest.max_features is None else "Random Forests"
-
-
-def _is_continuous(y: Any) -> bool:
-    if y is None or sparse.issparse(y):
-        return False
-    array = np.asarray(y)
-    if array.dtype.kind not in "f" or not np.isfinite(array).all():
-        return False
-    return bool(type_of_target(array).startswith("continuous"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +11,14 @@ from scipy import sparse
 
 from ramify.features import Features, apply_features, columns_of, learn_features
 from ramify.features.distances import FeatureSpace
-from ramify.features.frames import column_names, is_numbers, n_rows
+from ramify.features.frames import column_names
 from ramify.hierarchy import Hierarchy
-from ramify.metrics import auprc, kendall_tau, r2
+from ramify.metrics import target_score
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.targets import encode_labels, encode_numbers
-from ramify.targets.rankings import check_rankings, rank_labels
+from ramify.targets import KINDS, encode, target_type
 
-KINDS = ("auto", "labels", "numbers", "rankings")
+_KINDS = tuple(kind for kind in KINDS if kind == "auto" or target_type(kind).measure)
 
 
 class KnnQuality(NamedTuple):
@@ -60,9 +59,9 @@ def knn_quality(
         Number of neighbours; of neighbours at equal distance the first rows count.
     hierarchy : Hierarchy, optional
         Order of the labels.
-    target : {"auto", "labels", "numbers", "rankings"}, default="auto"
-        What y is: "labels" (also classes), measured by pooled AUPRC, "numbers" by R2, "rankings" by Kendall's tau.
-        "auto" takes one column of floats and matrices of other numbers than 0 and 1 for numbers.
+    target : {"auto", "classes", "labels", "numbers", "rankings"}, default="auto"
+        What y is, as `ramify.targets.encode` decides it: classes and label sets are measured by pooled AUPRC, numbers
+        by R2, rankings (which must be named) by Kendall's tau.
     categorical_features : "from_dtype", None, or mask, indices or names
         Which features are nominal.
     n_jobs : int, optional
@@ -87,7 +86,7 @@ def knn_quality(
     >>> found.weighted > found.unweighted
     True
     """
-    check_option("knn_quality", "target", target, KINDS)
+    check_option("knn_quality", "target", target, _KINDS)
     check_jobs("knn_quality", n_jobs)
     rankings = [ranking] if isinstance(ranking, FeatureRanking) else list(ranking)
     columns = columns_of("knn_quality")
@@ -97,15 +96,16 @@ def knn_quality(
     check_integer("knn_quality", "n_neighbors", n_neighbors, low=1, high=n_samples)
     names = column_names(X)
     weights = [np.maximum(0.0, one.scores_for(names)) for one in rankings]
-    vectors, evaluate, measure = _vectors(y, y_test, hierarchy, target)
+    learnt = encode(y, kind=target, hierarchy=hierarchy)
+    vectors, truth = learnt.vectors(), learnt.truth(y_test)
     n_threads = effective_n_jobs(n_jobs)
 
     def quality(weight: np.ndarray) -> float:
         nearest = _nearest(features, tested, weight, n_neighbors, n_threads)
-        return float(evaluate(_neighbor_means(vectors, nearest)))
+        return target_score(learnt, truth, learnt.predicted(_neighbor_means(vectors, nearest)))
 
     plain = quality(np.ones(len(names)))
-    found = [KnnQuality(quality(weight) if weight.any() else plain, plain, measure) for weight in weights]
+    found = [KnnQuality(quality(weight) if weight.any() else plain, plain, learnt.measure_title) for weight in weights]
     return found[0] if isinstance(ranking, FeatureRanking) else found
 
 
@@ -128,30 +128,3 @@ def _neighbor_means(vectors: Any, nearest: np.ndarray) -> np.ndarray:
         )
         return np.asarray((chosen @ vectors).toarray())
     return np.asarray(vectors[nearest].mean(axis=1))
-
-
-def _vectors(
-    y: Any, y_test: Any, hierarchy: Hierarchy | None, target: str
-) -> tuple[Any, Callable[[np.ndarray], float], str]:
-    """Targets of the training rows as vectors, what measures predicted vectors, and its name."""
-    kind = target if target != "auto" else "numbers" if hierarchy is None and is_numbers(y) else "labels"
-    if kind == "labels":
-        train = encode_labels(y, hierarchy=hierarchy)
-        if train.kind == "classes":
-            classes = {value: code for code, value in enumerate(train.classes.tolist())}  # type: ignore[union-attr]
-            codes = [classes.get(value, -1) for value in np.asarray(y_test).ravel().tolist()]
-            truth: Any = (np.array(codes)[:, None] == np.arange(len(classes))).astype(int)
-        else:
-            truth = encode_labels(y_test, hierarchy=hierarchy).Y
-        Y = sparse.csr_array(train.Y, dtype=np.float64)
-        return Y, lambda predicted: auprc(truth, predicted), "pooled AUPRC"
-    if kind == "rankings":
-        ranks, tested = check_rankings(y), check_rankings(y_test)
-        return ranks, lambda predicted: float(kendall_tau(tested, rank_labels(predicted))), "Kendall's tau"
-    numbers = encode_numbers(y)
-    given = np.asarray(y_test, dtype=np.float64).reshape(n_rows(y_test), -1)
-    return (
-        numbers.Y * numbers.scale + numbers.mean,
-        lambda predicted: float(r2(given, predicted, mean=numbers.mean)),
-        "R2",
-    )

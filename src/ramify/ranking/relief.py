@@ -21,9 +21,9 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.ranking.relief_target import KINDS, ReliefTarget, check_nodes, encode_target
-from ramify.targets.distances import node_distance, symmetric_difference
-from ramify.targets.rankings import pair_hierarchy
+from ramify.targets import KINDS, Target, encode
+from ramify.targets.distances import PairDistance, node_distance, symmetric_difference
+from ramify.targets.mixed import check_nodes
 
 DEFAULT_RAMP = (0.05, 0.10)
 _PAIRS_AT_ONCE = 1 << 20
@@ -55,8 +55,8 @@ class ReliefRanker(BaseEstimator):
         What distances of label sets are divided by: the largest one in the data (HMLC-Relief), the largest one of two
         single paths (CLUS), nothing (HMC-ReliefF).
     target : {"auto", "classes", "labels", "numbers", "rankings", "mixed"}, default="auto"
-        What `y` is. "auto": a sparse or 0/1 matrix is label sets, one column of floats and other matrices are numbers,
-        a frame with nominal columns is mixed, all else is classes. Rankings must be declared.
+        What `y` is; "auto" decides as `ramify.targets.encode` does: one column with fractions is numbers, any other
+        classes; several columns of 0 and 1 are label sets, others numbers. Rankings and mixed targets must be named.
     per_label : bool, default=False
         Whether label sets also give scores per label (rankings: per pair "a>b", below its two labels), from the same
         neighbours.
@@ -231,17 +231,19 @@ def _rankings(
     for k in n_neighbors:
         check_integer(ranker, "n_neighbors", k, low=1, high=n_samples - 1)
     counts = [_check_iterations(ranker, m, n_samples) for m in n_iterations]
-    target = encode_target(ranker, y, n_samples)
-    if target.is_constant:
+    target = _encoded(ranker, y, n_samples)
+    distance = target.distance(ranker.distance, bound=ranker.bound)
+    if _is_constant(distance, n_samples):
         raise ValueError("Relief needs examples with different targets. All rows of y are the same.")
-    if ranker.per_label and target.Y is None:
+    labels = target.label_columns() if ranker.per_label else None
+    if ranker.per_label and labels is None:
         raise ValueError(
             "The 'per_label' parameter of ReliefRanker is for label sets (also in a hierarchy) and rankings."
         )
     seed = check_random_state(ranker.random_state).randint(np.iinfo(np.int32).max)
     tables = _value_tables(ranker, target)
     space = FeatureSpace.of(features, n_values=_declared_values(X, features), ramp=ramp, tables=tables)
-    sums = _Sums(space, target, n_neighbors, ranker)
+    sums = _Sums(space, distance, target.groups, labels, n_neighbors, ranker)
     scores = {}
     with progress_bar(max(counts), ranker.verbose, "Comparing examples") as progress:
         for m, queries in _nested_draws(counts, n_samples, seed):
@@ -287,12 +289,33 @@ def _check_iterations(ranker: ReliefRanker, n_iterations: Any, n_samples: int) -
     return max(1, round(share * n_samples))
 
 
-def _value_tables(ranker: ReliefRanker, target: ReliefTarget) -> dict[int, np.ndarray]:
+def _encoded(ranker: ReliefRanker, y: Any, n_samples: int) -> Target:
+    if y is None:
+        raise ValueError(f"{type(ranker).__name__} requires y to be passed, but the target y is None.")
+    target = encode(
+        y,
+        kind=ranker.target,
+        hierarchy=ranker.hierarchy,
+        value_hierarchies=ranker.value_hierarchies,
+        n_samples=n_samples,
+    )
+    if target.groups is not None and len(target.names) < 2:
+        raise ValueError("Relief needs examples of at least two classes. y has one class.")
+    return target
+
+
+def _is_constant(distance: PairDistance, n_samples: int) -> bool:
+    """Whether all rows have the same target."""
+    rows = np.arange(1, n_samples)
+    return not distance(np.zeros_like(rows), rows).any()
+
+
+def _value_tables(ranker: ReliefRanker, target: Target) -> dict[int, np.ndarray]:
     """Differences of the values of features that are nodes of a hierarchy, by feature."""
     names = feature_names(ranker)
     tables = {}
     for name, hierarchy in (ranker.value_hierarchies or {}).items():
-        if name in target.column_names:
+        if target.parts and name in target.names:
             continue
         position = names.index(name) if name in names else None
         if position is None or ranker.categories_[position] is None:
@@ -333,19 +356,28 @@ class _Totals:
 class _Sums:
     """Sums over examples and their neighbours, for several numbers of neighbours at once."""
 
-    def __init__(self, space: FeatureSpace, target: ReliefTarget, n_neighbors: list[int], ranker: ReliefRanker) -> None:
+    def __init__(
+        self,
+        space: FeatureSpace,
+        distance: PairDistance,
+        groups: np.ndarray | None,
+        labels: sparse.csr_array | None,
+        n_neighbors: list[int],
+        ranker: ReliefRanker,
+    ) -> None:
         self.space = space
-        self.target = target
+        self.distance = distance
+        self.groups = groups
+        self.labels = labels
         self.n_neighbors = n_neighbors
         self.sigma = ranker.sigma
-        self.per_label = ranker.per_label
         self.n_threads = effective_n_jobs(ranker.n_jobs)
         self.totals = [_Totals() for _ in n_neighbors]
         self.n_added = 0
 
     def add(self, queries: np.ndarray, progress: Callable[[int], None] | None = None) -> None:
         """Add the examples `queries`, in blocks whose pairs fit in memory; `progress` is told how many there are."""
-        n_groups = 1 if self.target.codes is None else int(self.target.codes.max()) + 1
+        n_groups = 1 if self.groups is None else int(self.groups.max()) + 1
         step = max(16, _PAIRS_AT_ONCE // (n_groups * max(self.n_neighbors)))
         for start in range(0, len(queries), step):
             block = queries[start : start + step]
@@ -356,21 +388,22 @@ class _Sums:
         """Scores so far, and scores per label or None."""
         totals = self.totals[position]
         sums = totals.features / n_queries
-        if self.target.codes is not None:
+        if self.groups is not None:
             return sums[:, 0], None
         different = totals.target / n_queries
         scores = _relevance(sums[:, [0]], sums[:, [1]], different[[0]])[:, 0]
-        if not self.per_label:
+        if self.labels is None:
             return scores, None
         # A label that all examples have or none has says nothing of any feature.
-        return scores, sparse.csr_array(_relevance(sums[:, [0]], sums[:, 2:], different[1:]) * self.target.varies)
+        lowest, highest = (extreme(axis=0).toarray().ravel() for extreme in (self.labels.min, self.labels.max))
+        return scores, sparse.csr_array(_relevance(sums[:, [0]], sums[:, 2:], different[1:]) * (lowest < highest))
 
     def _add_block(self, queries: np.ndarray, progress: Callable[[int], None] | None) -> None:
         found = self.space.nearest(
             self.space.rows(queries),
             own_rows=queries,
             n_neighbors=max(self.n_neighbors),
-            groups=self.target.codes,
+            groups=self.groups,
             n_threads=self.n_threads,
             progress=progress,
         )
@@ -378,8 +411,8 @@ class _Sums:
         query, group, _ = np.nonzero(valid)
         first, second = queries[query], found[valid]
         weights = [_neighbor_weights(valid, k, self.sigma)[valid] for k in self.n_neighbors]
-        if self.target.codes is not None:
-            signs = _class_signs(self.target.codes, first, group)
+        if self.groups is not None:
+            signs = _class_signs(self.groups, first, group)
             columns = [(weight * signs)[:, None] for weight in weights]
         else:
             columns = self._target_columns(first, second, weights)
@@ -390,8 +423,8 @@ class _Sums:
             totals.features = totals.features + sums[:, position * width : (position + 1) * width]
 
     def _target_columns(self, first: np.ndarray, second: np.ndarray, weights: list[np.ndarray]) -> list[Any]:
-        distance = self.target.distance(first, second)
-        labels = symmetric_difference(self.target.Y, first, second) if self.per_label else None
+        distance = self.distance(first, second)
+        labels = None if self.labels is None else symmetric_difference(self.labels, first, second)
         columns: list[Any] = []
         for totals, weight in zip(self.totals, weights, strict=True):
             own: list[Any] = [sparse.csr_array((weight * distance)[:, None])]
@@ -431,7 +464,7 @@ def _relevance(attribute: np.ndarray, both: np.ndarray, target: np.ndarray) -> n
 
 
 def _ranking(
-    ranker: ReliefRanker, target: ReliefTarget, scores: np.ndarray, per_label: Any, m: int, k: int, seed: int
+    ranker: ReliefRanker, target: Target, scores: np.ndarray, per_label: Any, m: int, k: int, seed: int
 ) -> FeatureRanking:
     origin = {
         "method": "relief",
@@ -444,11 +477,9 @@ def _ranking(
         "target": target.kind,
         "seed": int(seed),
     }
-    names, hierarchy = target.label_names, ranker.hierarchy
-    if per_label is not None and target.kind == "rankings":
-        hierarchy = pair_hierarchy(names)
-        per_label = sparse.csr_array(sparse.hstack([sparse.csr_array((len(scores), len(names))), per_label]))
-        names = hierarchy.names
+    names, hierarchy = target.names, target.hierarchy
+    if per_label is not None:
+        per_label, names, hierarchy = target.label_scores(per_label, names, hierarchy)
     return FeatureRanking(
         feature_names(ranker),
         scores,

@@ -1,6 +1,24 @@
-"""Targets as vectors: classes, label sets, hierarchies, numbers and rankings."""
+"""What y is, decided once: classes, label sets, hierarchies, numbers, rankings, and several of them side by side."""
 
-from ramify.targets.labels import LabelTarget, encode_labels
+from ramify.targets.encoding import KINDS, encode, kind_of, target_type
+from ramify.targets.labels import ClassTarget, LabelTarget, encode_labels
+from ramify.targets.mixed import MixedTarget
 from ramify.targets.numbers import NumberTarget, encode_numbers
+from ramify.targets.ranking_target import RankingTarget, encode_rankings
+from ramify.targets.target import Target
 
-__all__ = ["LabelTarget", "NumberTarget", "encode_labels", "encode_numbers"]
+__all__ = [
+    "KINDS",
+    "ClassTarget",
+    "LabelTarget",
+    "MixedTarget",
+    "NumberTarget",
+    "RankingTarget",
+    "Target",
+    "encode",
+    "encode_labels",
+    "encode_numbers",
+    "encode_rankings",
+    "kind_of",
+    "target_type",
+]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -12,41 +12,130 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from ramify import _core
 from ramify.hierarchy import Hierarchy
+from ramify.targets.distances import PairDistance, class_distance, label_set_distance
+from ramify.targets.target import Target, check_n_samples, check_weights
 
 
-@dataclass(frozen=True)
-class LabelTarget:
-    """A target of labels in the form the kernels take.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelTarget(Target):
+    """Label sets, with or without a hierarchy.
 
     Attributes
     ----------
-    kind : {"classes", "labels", "hierarchy"}
-        What y was.
     Y : CSR array of shape (n_samples, n_labels), int8
         1 where the example has the label; one entry per row for classes, closed under ancestors for a hierarchy.
-    names : tuple of str
-        Names of the labels (of the classes).
-    weights : array of shape (n_labels,)
-        Weight of each label in the impurity.
-    classes : array, optional
-        The sorted class values, where y was classes.
     was_sparse : bool
         Whether y came as a sparse matrix, so that predictions go back sparse.
+    classes : None
+        The class values, of `ClassTarget` only.
     """
 
-    kind: Literal["classes", "labels", "hierarchy"]
+    forest: ClassVar[str] = "ForestClassifier"
+    measure: ClassVar[str] = "auprc"
+    measure_title: ClassVar[str] = "pooled AUPRC"
+    has_labels: ClassVar[bool] = True
+    has_sets: ClassVar[bool] = True
+
     Y: sparse.csr_array
-    names: tuple[str, ...]
-    weights: np.ndarray
-    classes: np.ndarray | None = None
     was_sparse: bool = False
+    classes: np.ndarray | None = None
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """Whether the label sets have a hierarchy."""
+        return "labels" if self.hierarchy is None else "hierarchy"
+
+    @property
+    def n_samples(self) -> int:
+        """Number of examples."""
+        return int(self.Y.shape[0])
+
+    def kernel_rows(self) -> _core.LabelRows:
+        """The labels of each row, and the weights of the labels."""
+        self.Y.sort_indices()
+        weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        return _core.LabelRows(self.Y.indptr.astype(np.int64), self.Y.indices.astype(np.int32), weights)
+
+    def permutation_options(self, *, per_output: bool) -> dict[str, Any]:
+        """By 1 - pooled AUPRC."""
+        return {"per_output": per_output, "error": "auprc"}
+
+    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:
+        """Weighted distance of two label sets; without a bound, top labels weigh `w0`."""
+        weights = self.weights
+        if bound is None and self.hierarchy is not None:
+            weights = weights * self.hierarchy.w0
+        return label_set_distance(self.Y, weights, distance=metric, bound=bound, hierarchy=self.hierarchy)
+
+    def label_columns(self) -> sparse.csr_array | None:
+        """The label sets."""
+        return sparse.csr_array(self.Y, dtype=np.float64)
+
+    def vectors(self) -> sparse.csr_array:
+        """0/1 per label."""
+        return sparse.csr_array(self.Y, dtype=np.float64)
+
+    def truth(self, y: Any) -> Any:
+        """0/1 per label."""
+        return encode_labels(y, hierarchy=self.hierarchy).Y
+
+    def frequencies(self, sample_weight: np.ndarray | None = None) -> np.ndarray:
+        """Share of the examples with each label or class: what a model without features predicts."""
+        Y = self.Y
+        rows = np.full(Y.shape[0], 1.0 / Y.shape[0]) if sample_weight is None else sample_weight / sample_weight.sum()
+        counts = np.bincount(Y.indices, weights=np.repeat(rows, np.diff(Y.indptr)), minlength=Y.shape[1])
+        return counts.astype(np.float64)  # of no label at all, bincount makes integers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassTarget(LabelTarget):
+    """Classes: exactly one label per example.
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+        The sorted class values.
+    """
+
+    kind: ClassVar[str] = "classes"
+    has_sets: ClassVar[bool] = False
+
+    classes: np.ndarray
+
+    @property
+    def n_outputs(self) -> int:
+        """One class per example."""
+        return 1
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Number of the class of each example."""
+        return self.Y.indices.astype(np.int32)
+
+    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002
+        """0 for equal classes, 1 for different ones."""
+        return class_distance(self.groups)
+
+    def permutation_options(self, *, per_output: bool) -> dict[str, Any]:
+        """By the share of wrong classes."""
+        return {"per_output": per_output, "error": "misclassification"}
+
+    def label_columns(self) -> None:
+        """Classes are compared as a whole."""
+
+    def truth(self, y: Any) -> np.ndarray:
+        """0/1 per class; an example of an unknown class has none."""
+        number = {value: code for code, value in enumerate(self.classes.tolist())}
+        codes = [number.get(value, -1) for value in np.asarray(y).ravel().tolist()]
+        return (np.array(codes)[:, None] == np.arange(len(number))).astype(int)
 
 
 def encode_labels(
     y: Any, *, hierarchy: Hierarchy | None = None, label_weight: Any = None, n_samples: int | None = None
 ) -> LabelTarget:
-    """Check y and encode it.
+    """Check y as a classifier takes it, classes or label sets, and encode it.
 
     Parameters
     ----------
@@ -74,20 +163,11 @@ def encode_labels(
             f"hierarchy must be a ramify.Hierarchy. Got {type(hierarchy).__name__} instead; "
             "Hierarchy.from_paths, from_edges and from_dict make one."
         )
-    if _is_one_column_of_classes(y, hierarchy):
-        target = _encode_classes(y)
-    else:
-        target = _encode_label_sets(y, hierarchy)
-    if n_samples is not None and target.Y.shape[0] != n_samples:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: {[n_samples, target.Y.shape[0]]}"
-        )
-    if label_weight is not None:
-        given = _check_weights(label_weight, target.Y.shape[1])
-        target = LabelTarget(
-            target.kind, target.Y, target.names, target.weights * given, target.classes, target.was_sparse
-        )
-    return target
+    is_classes = _is_one_column_of_classes(y, hierarchy)
+    target = _encode_classes(y) if is_classes else _encode_label_sets(y, hierarchy)
+    check_n_samples(target.n_samples, n_samples)
+    given = check_weights("label_weight", label_weight, target.Y.shape[1], "label")
+    return replace(target, weights=target.weights * given)
 
 
 def _is_one_column_of_classes(y: Any, hierarchy: Hierarchy | None) -> bool:
@@ -96,10 +176,10 @@ def _is_one_column_of_classes(y: Any, hierarchy: Hierarchy | None) -> bool:
     shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     if len(shape) != 2:
         return True
-    return shape[1] == 1 and not _holds_only_0_and_1(np.asarray(y))
+    return shape[1] == 1 and not holds_only_0_and_1(np.asarray(y))
 
 
-def _encode_classes(y: Any) -> LabelTarget:
+def _encode_classes(y: Any) -> ClassTarget:
     array = np.asarray(y)
     if array.ndim == 2:
         message = (
@@ -114,7 +194,7 @@ def _encode_classes(y: Any) -> LabelTarget:
     ones = np.ones(n_samples, dtype=np.int8)
     Y = sparse.csr_array((ones, codes, np.arange(n_samples + 1)), shape=(n_samples, len(classes)))
     names = tuple(str(value) for value in classes.tolist())
-    return LabelTarget("classes", Y, names, np.ones(len(classes)), classes=classes)
+    return ClassTarget(Y=Y, names=names, weights=np.ones(len(classes)), classes=classes)
 
 
 def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
@@ -131,7 +211,7 @@ def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
     if sparse.issparse(array) and not array.has_canonical_format:
         array = array.copy()
         array.sum_duplicates()
-    if not _holds_only_0_and_1(array.data if sparse.issparse(array) else array):
+    if not holds_only_0_and_1(array.data if sparse.issparse(array) else array):
         raise ValueError(
             "Label sets must be a 0/1 matrix with one column per label. Got other values; "
             "fit one estimator per column where each column is a class of its own."
@@ -145,10 +225,14 @@ def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
                 "hierarchy.names. Pass a frame with named columns, or use hierarchy.encode."
             )
         return LabelTarget(
-            "hierarchy", hierarchy.close(Y), hierarchy.names, np.array(hierarchy.weights), None, sparse.issparse(y)
+            Y=hierarchy.close(Y),
+            names=hierarchy.names,
+            weights=np.array(hierarchy.weights),
+            hierarchy=hierarchy,
+            was_sparse=sparse.issparse(y),
         )
     label_names = tuple(names) if names is not None else tuple(f"y{j}" for j in range(Y.shape[1]))
-    return LabelTarget("labels", Y, label_names, np.ones(Y.shape[1]), None, sparse.issparse(y))
+    return LabelTarget(Y=Y, names=label_names, weights=np.ones(Y.shape[1]), was_sparse=sparse.issparse(y))
 
 
 def _column_names(y: Any) -> list[str] | None:
@@ -170,7 +254,8 @@ def _matched_by_name(y: Any, names: list[str], hierarchy: Hierarchy) -> sparse.c
     return sparse.csr_array((coordinates.data, (row, position[column])), shape=shape)
 
 
-def _holds_only_0_and_1(values: np.ndarray) -> bool:
+def holds_only_0_and_1(values: np.ndarray) -> bool:
+    """Whether the values are numbers, and none is other than 0 and 1."""
     if values.dtype.kind not in "biuf":
         return False
     return bool(((values == 0) | (values == 1)).all())
@@ -197,12 +282,3 @@ def refuse_missing(values: np.ndarray) -> np.ndarray:
             f"Input y contains infinity (first in row {row}); labels are 0 and 1, classes any finite value."
         )
     return values
-
-
-def _check_weights(label_weight: Any, n_labels: int) -> np.ndarray:
-    weights = np.asarray(label_weight, dtype=np.float64)
-    if weights.shape != (n_labels,):
-        raise ValueError(f"label_weight must have one entry per label ({n_labels}). Got the shape {weights.shape}.")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("label_weight must hold finite numbers >= 0.")
-    return weights

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array
 
+from ramify import _core
+from ramify.targets.distances import PairDistance, number_distance
+from ramify.targets.target import Target, check_n_samples, check_weights
 
-@dataclass(frozen=True)
-class NumberTarget:
-    """A target of numbers in the form the kernels take.
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NumberTarget(Target):
+    """One or several numbers.
 
     Attributes
     ----------
@@ -19,20 +23,48 @@ class NumberTarget:
         Standardised numbers: mean 0 and variance 1 per target (constant targets are 0).
     mean, scale : arrays of shape (n_targets,)
         What takes a standardised value back: `value * scale + mean`.
-    weights : array of shape (n_targets,)
-        Weight of each target in the impurity.
-    names : tuple of str
-        Names of the targets.
     is_single : bool
         Whether y was one-dimensional, so that predictions go back one-dimensional.
+    given : array of shape (n_samples,) or (n_samples, n_targets)
+        The numbers as they were given.
     """
+
+    kind: ClassVar[str] = "numbers"
+    forest: ClassVar[str] = "ForestRegressor"
+    measure: ClassVar[str] = "r2"
+    measure_title: ClassVar[str] = "R2"
 
     Y: np.ndarray
     mean: np.ndarray
     scale: np.ndarray
-    weights: np.ndarray
-    names: tuple[str, ...]
     is_single: bool
+    given: np.ndarray
+
+    @property
+    def n_samples(self) -> int:
+        """Number of examples."""
+        return len(self.Y)
+
+    def kernel_rows(self) -> _core.NumberRows:
+        """The standardised numbers and their weights."""
+        return _core.NumberRows(np.ascontiguousarray(self.Y), np.ascontiguousarray(self.weights))
+
+    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002
+        """Mean over targets of the difference divided by the target's range."""
+        return number_distance(self.given)
+
+    def vectors(self) -> np.ndarray:
+        """The numbers, in their units."""
+        return self.Y * self.scale + self.mean
+
+    def truth(self, y: Any) -> np.ndarray:
+        """Numbers, one column per target."""
+        numbers = np.asarray(y, dtype=np.float64)
+        return numbers.reshape(len(numbers), -1)
+
+    def measure_options(self) -> dict[str, Any]:
+        """The means that a model without features predicts."""
+        return {"mean": self.mean}
 
 
 def encode_numbers(
@@ -50,15 +82,11 @@ def encode_numbers(
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     columns = getattr(y, "columns", None)
     # Row by row in memory: the order of summation, and so the last bit, must not depend on the layout of y.
-    array = finite_numbers(y)
-    is_single = array.ndim == 1
-    if is_single:
-        array = array.reshape(-1, 1)
-    if n_samples is not None and array.shape[0] != n_samples:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_samples, array.shape[0]]}")
-    weights = np.ones(array.shape[1]) if target_weight is None else np.asarray(target_weight, dtype=np.float64)
-    if weights.shape != (array.shape[1],) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError(f"target_weight must hold one finite number >= 0 per target ({array.shape[1]}).")
+    given = finite_numbers(y)
+    is_single = given.ndim == 1
+    array = given.reshape(-1, 1) if is_single else given
+    check_n_samples(len(array), n_samples)
+    weights = check_weights("target_weight", target_weight, array.shape[1], "target")
     mean = np.average(array, axis=0, weights=sample_weight)
     centred = array - mean
     largest = np.abs(centred).max(axis=0)
@@ -68,7 +96,7 @@ def encode_numbers(
     safe = np.where(constant, 1.0, scale)
     Y = np.where(constant, 0.0, centred / safe)
     names = tuple(map(str, columns)) if columns is not None else tuple(f"y{j}" for j in range(array.shape[1]))
-    return NumberTarget(Y, mean, safe, weights, names, is_single)
+    return NumberTarget(Y=Y, mean=mean, scale=safe, weights=weights, names=names, is_single=is_single, given=given)
 
 
 def finite_numbers(y: Any) -> np.ndarray:

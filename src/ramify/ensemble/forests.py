@@ -1,0 +1,58 @@
+"""Which forest fits a target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ramify.ensemble.base import BaseForest
+from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.label_ranking import LabelRankingForest
+from ramify.ensemble.regressor import ForestRegressor
+from ramify.hierarchy import Hierarchy
+from ramify.targets import Target, target_type
+
+FORESTS: dict[str, type[BaseForest]] = {
+    forest.__name__: forest for forest in (ForestClassifier, ForestRegressor, LabelRankingForest)
+}
+
+
+def forest_for(
+    target: Target | str, *, hierarchy: Hierarchy | None = None, full_growth: bool = False, **parameters: Any
+) -> Any:
+    """Make the forest that fits a target, not yet grown.
+
+    Parameters
+    ----------
+    target : Target or str
+        What `ramify.targets.encode` returns, or a kind of target.
+    hierarchy : Hierarchy, optional
+        Order of the labels, where only a kind is given.
+    full_growth : bool, default=False
+        Grow all trees as far as the rows allow, also those for rankings, which stop earlier by default.
+    **parameters
+        Parameters of the forest.
+
+    Examples
+    --------
+    >>> from ramify.ensemble import forest_for
+    >>> forest_for("numbers", n_estimators=10)
+    ForestRegressor(n_estimators=10)
+    """
+    made = target if isinstance(target, Target) else target_type(target)
+    if made.forest not in FORESTS:
+        raise ValueError(f"No forest fits a target of kind {made.kind!r}; ReliefRanker ranks features for it.")
+    order = made.hierarchy if hierarchy is None else hierarchy
+    if order is not None:
+        parameters["hierarchy"] = order
+    forest = FORESTS[made.forest]
+    return forest.of_full_growth(**parameters) if full_growth else forest(**parameters)
+
+
+def check_forest(owner: str, forest: Any) -> Any:
+    """Return the forest, or refuse what is none."""
+    if not isinstance(forest, BaseForest):
+        raise TypeError(
+            f"The 'estimator' parameter of {owner} must be a ForestClassifier, a ForestRegressor or a "
+            f"LabelRankingForest. Got {type(forest).__name__} instead."
+        )
+    return forest

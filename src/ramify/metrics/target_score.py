@@ -1,0 +1,35 @@
+"""The one number that a target is scored by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ramify.metrics.curves import auprc
+from ramify.metrics.label_rankings import kendall_tau
+from ramify.metrics.numbers import r2
+from ramify.targets import Target
+
+MEASURES = {measure.__name__: measure for measure in (auprc, kendall_tau, r2)}
+
+
+def target_score(target: Target, y_true: Any, y_pred: Any) -> float:
+    """How good predictions are, by the measure of their target.
+
+    Parameters
+    ----------
+    target : Target
+        What was learnt from, as `ramify.targets.encode` returns it.
+    y_true : array or CSR
+        Other examples, as `target.truth` returns them.
+    y_pred : array
+        Probabilities of labels or classes, numbers or rankings.
+
+    Examples
+    --------
+    >>> from ramify.metrics import target_score
+    >>> from ramify.targets import encode
+    >>> numbers = encode([0.5, 1.5])
+    >>> target_score(numbers, numbers.truth([1.0, 2.0]), [[1.0], [2.0]])
+    1.0
+    """
+    return float(MEASURES[target.measure](y_true, y_pred, **target.measure_options()))

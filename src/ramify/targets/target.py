@@ -1,0 +1,146 @@
+"""Target: what every kind of target has, whatever y was."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ramify import _core
+from ramify.hierarchy import Hierarchy
+from ramify.targets.distances import PairDistance
+
+KernelRows = _core.LabelRows | _core.NumberRows | _core.RankingRows
+"""A target as the kernels take it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Target(ABC):
+    """A checked target: every example a vector, with a weight per entry.
+
+    What is asked of a kind alone is an attribute of the class, so that whoever knows only the kind of a target can ask
+    `ramify.targets.target_type(kind)`.
+
+    Attributes
+    ----------
+    kind : str
+        What y was: "classes", "labels", "hierarchy", "numbers", "rankings" or "mixed".
+    names : tuple of str
+        Names of the labels, the classes or the columns.
+    weights : array of shape (n_outputs,)
+        Weight of each entry of a vector in the impurity.
+    hierarchy : Hierarchy or None
+        Order of the labels.
+    known : None
+        Which entries are known; None says that all are.
+    parts : tuple of Target
+        The targets that a mixed one holds side by side; else empty.
+    forest : str
+        Class in `ramify.ensemble` that fits it; "" where none does. `ramify.ensemble.forest_for` makes one.
+    measure, measure_title : str
+        Function in `ramify.metrics` that it is scored by, and what tables call it.
+    """
+
+    kind: ClassVar[str]
+    forest: ClassVar[str] = ""
+    measure: ClassVar[str] = ""
+    measure_title: ClassVar[str] = ""
+    has_labels: ClassVar[bool] = False
+    """Whether an example has each label or has it not (classes, label sets), so that labels can be counted."""
+    has_sets: ClassVar[bool] = False
+    """Whether an example has any number of labels."""
+    ranks_labels: ClassVar[bool] = False
+    """Whether an example orders the labels."""
+
+    names: tuple[str, ...]
+    weights: np.ndarray
+    hierarchy: Hierarchy | None = None
+    known: Any = None
+    parts: tuple[Target, ...] = ()
+
+    @property
+    @abstractmethod
+    def n_samples(self) -> int:
+        """Number of examples."""
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of things predicted for an example: 1 for classes, else one per name."""
+        return len(self.names)
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """Class of each example, where examples fall into classes; else None."""
+        return None
+
+    @abstractmethod
+    def kernel_rows(self) -> KernelRows:
+        """What the core grows trees on."""
+
+    def gain_rows(self) -> _core.LabelRows | _core.NumberRows:
+        """The vectors whose variance importances are gains of; what trees grow on, but for rankings."""
+        return self.kernel_rows()  # type: ignore[return-value]
+
+    def permutation_options(self, *, per_output: bool) -> dict[str, Any]:
+        """How the core measures the harm of permuting a feature: with which error, and whether also per output."""
+        return {"per_output": per_output}
+
+    @abstractmethod
+    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:
+        """Distance of two examples in [0, 1], as a function of two arrays of row numbers.
+
+        Parameters
+        ----------
+        metric : {"euclidean", "hamming"}, default="euclidean"
+            For label sets: root of the summed weights over the symmetric difference, or the sum itself.
+        bound : {"observed", "paths", None}, default="observed"
+            For label sets: divide by the largest distance of two of them, of two single paths, or not.
+        """
+
+    def label_columns(self) -> sparse.csr_array | None:
+        """What scores per label are computed from: a number per example and label (rankings: pair of labels)."""
+        return None
+
+    @classmethod
+    def label_scores(
+        cls, scores: sparse.csr_array, names: tuple[str, ...], hierarchy: Hierarchy | None
+    ) -> tuple[sparse.csr_array, tuple[str, ...], Hierarchy | None]:
+        """Scores per entry of a vector as scores per label, with the names and the order of the labels."""
+        return scores, names, hierarchy
+
+    def vectors(self) -> Any:
+        """Vectors of the examples, whose means are predictions."""
+        raise NotImplementedError
+
+    def predicted(self, means: np.ndarray) -> np.ndarray:
+        """Predictions from means of `vectors`, in the form that the measure takes."""
+        return means
+
+    def truth(self, y: Any) -> Any:
+        """Other examples of the same target, in the form that the measure takes."""
+        raise NotImplementedError
+
+    def measure_options(self) -> dict[str, Any]:
+        """What the measure must know of the examples learnt from."""
+        return {}
+
+
+def check_n_samples(n_targets: int, n_samples: int | None) -> None:
+    """Refuse a target with another number of rows than the features."""
+    if n_samples is not None and n_targets != n_samples:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_samples, n_targets]}")
+
+
+def check_weights(name: str, weights: Any, n_outputs: int, entry: str) -> np.ndarray:
+    """One finite weight >= 0 per entry of a vector; ones for None."""
+    if weights is None:
+        return np.ones(n_outputs)
+    checked = np.asarray(weights, dtype=np.float64)
+    if checked.shape != (n_outputs,):
+        raise ValueError(f"{name} must have one entry per {entry} ({n_outputs}). Got the shape {checked.shape}.")
+    if not np.isfinite(checked).all() or (checked < 0).any():
+        raise ValueError(f"{name} must hold finite numbers >= 0.")
+    return checked
