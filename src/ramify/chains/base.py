@@ -15,9 +15,8 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
-from ramify.chains.links import default_estimator, derived_seed, require, rows_of, told_of_nominal
+from ramify.chains.links import default_estimator, derived_seed, is_forest, require, rows_of, told_of_nominal
 from ramify.chains.threshold import cardinality_threshold, density_thresholds
-from ramify.ensemble import ForestClassifier
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import Features, apply_features, feature_names, learn_features
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
@@ -146,7 +145,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     def _base_estimator(self) -> Any:
         if self.estimator is None:
             return default_estimator(self.n_jobs)
-        if isinstance(self.estimator, ForestClassifier) and self.estimator.n_jobs is None:
+        if is_forest(self.estimator) and self.estimator.n_jobs is None:
             return clone(self.estimator).set_params(n_jobs=self.n_jobs)
         return self.estimator
 
@@ -177,7 +176,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
 
     def _outer_jobs(self) -> int | None:
         """Jobs over labels or chains; Ramify's forests have threads of their own."""
-        return 1 if self.estimator is None or isinstance(self.estimator, ForestClassifier) else self.n_jobs
+        return 1 if self.estimator is None or is_forest(self.estimator) else self.n_jobs
 
     def _categorical_features(self) -> Any:
         return getattr(getattr(self, "estimator", None), "categorical_features", "from_dtype")
@@ -185,7 +184,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     def _max_categories(self) -> int | None:
         """Most values of a nominal feature; forests set a limit."""
         has_base = "estimator" in self.get_params(deep=False)
-        return MAX_CATEGORIES if has_base and isinstance(self._base_estimator(), ForestClassifier) else None
+        return MAX_CATEGORIES if has_base and is_forest(self._base_estimator()) else None
 
     def _check_parameters(self) -> None:
         check_integer(self, "verbose", getattr(self, "verbose", 0), low=0)

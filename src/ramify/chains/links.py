@@ -27,6 +27,11 @@ def default_estimator(n_jobs: int | None) -> ForestClassifier:
     return ForestClassifier(200, n_jobs=n_jobs)
 
 
+def is_forest(estimator: Any) -> bool:
+    """Whether a classifier is a forest of Ramify: it grows on coded features and has threads of its own."""
+    return hasattr(estimator, "grow")
+
+
 def in_parallel(
     function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], n_jobs: int | None, verbose: int = 0
 ) -> list[Any]:
@@ -137,7 +142,7 @@ class ForestLearner(Learner):
 
 def learner_over(estimator: Any, features: Features, labels: NDArray[np.uint8]) -> Learner:
     """The learner of a base classifier over a training table."""
-    if isinstance(estimator, ForestClassifier):
+    if is_forest(estimator):
         return ForestLearner(estimator, features, labels)
     return Learner(told_of_nominal(estimator, features), features, labels)
 
@@ -151,7 +156,7 @@ def told_of_nominal(estimator: Any, features: Features) -> Any:
 
 def fit_link(estimator: Any, X: Any, target: NDArray[Any], seed: int) -> Any:
     """A classifier fitted to one label or to classes; a target that never changes needs no learning."""
-    if (target == target[0]).all() and not isinstance(estimator, ForestClassifier):
+    if (target == target[0]).all() and not is_forest(estimator):
         return DummyClassifier(strategy="prior").fit(X[:1], target[:1])
     return seeded_clone(estimator, seed).fit(X, target)
 
@@ -160,10 +165,10 @@ def link_probability(link: Any, X: Any) -> NDArray[np.float64]:
     """Probability that each row has the link's label (0 or 1 where the classifier gives no probability)."""
     if not hasattr(link, "predict_proba"):
         return np.asarray(link.predict(X), dtype=np.float64)
-    probability = link.predict_proba(X)
-    if isinstance(link, ForestClassifier) and link.target_kind_ == "labels":
+    probability, classes = link.predict_proba(X), np.asarray(link.classes_)
+    if classes.ndim == 2:  # of label sets, here of a single label
         return probability[:, 0]
-    present = np.flatnonzero(np.asarray(link.classes_) == 1)
+    present = np.flatnonzero(classes == 1)
     return probability[:, present[0]] if len(present) else np.zeros(probability.shape[0])
 
 
@@ -172,7 +177,7 @@ def raw_importances(link: Any, n_features: int) -> NDArray[np.float64]:
 
     Classifiers without trees give what they have: `feature_importances_` or the absolute `coef_`.
     """
-    if isinstance(link, ForestClassifier):
+    if is_forest(link):
         return _core.genie3(link.trees_)
     if isinstance(link, DummyClassifier):
         return np.zeros(n_features)
@@ -196,7 +201,7 @@ def require(holds: bool, rule: str) -> None:
 
 def require_link(link: Any, n_features: int) -> None:
     """Refuse a loaded link that is no fitted forest over that many features."""
-    fits = isinstance(link, ForestClassifier) and hasattr(link, "trees_") and link.n_features_in_ == n_features
+    fits = is_forest(link) and hasattr(link, "trees_") and link.n_features_in_ == n_features
     require(fits, "a link must be a fitted forest over the features and the labels before it")
 
 

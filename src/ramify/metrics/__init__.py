@@ -32,7 +32,7 @@ from ramify.metrics.measure_table import measure_table
 from ramify.metrics.measures import larger_is_better, measure, takes
 from ramify.metrics.numbers import r2, rmse, rrmse
 from ramify.metrics.score import Score
-from ramify.metrics.target_score import target_score
+from ramify.metrics.target_measure import target_score
 
 __all__ = [
     "Score",
