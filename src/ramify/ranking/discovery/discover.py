@@ -8,17 +8,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
+from ramify.ensemble import forest_for
 from ramify.ensemble.base import checked_sample_weight
+from ramify.ensemble.forests import check_forest
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import Features, columns_of, feature_names, learn_features
-from ramify.features.frames import is_numbers
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.ranking.discovery.control import CONTROLS, q_values, simes
 from ramify.ranking.discovery.effects import beyond_parents, claim_effects
 from ramify.ranking.discovery.result import Claim, Discoveries
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.ranking.discovery.units import MOST_GROUPED
+from ramify.targets import kind_of
 
 GIVEN = ("others", "nothing")
 _FEWEST_ROWS = 100
@@ -182,14 +183,8 @@ def _unit_name(features: tuple[int, ...], names: tuple[str, ...]) -> str:
 
 def _checked_forest(estimator: Any, y: Any) -> Any:
     if estimator is None:
-        kind = ForestRegressor if is_numbers(y) else ForestClassifier
-        return kind(200, min_samples_leaf=3)
-    if not isinstance(estimator, (ForestClassifier, ForestRegressor, LabelRankingForest)):
-        raise TypeError(
-            "The 'estimator' parameter of discoveries must be a ForestClassifier, a ForestRegressor, a "
-            f"LabelRankingForest or None. Got {type(estimator).__name__} instead."
-        )
-    if not estimator.bootstrap:
+        return forest_for(kind_of(y), n_estimators=200, min_samples_leaf=3)
+    if not check_forest("discoveries", estimator).bootstrap:
         raise ValueError(
             "discoveries tests out-of-bag predictions, and a forest with bootstrap=False (extra trees) has none. Use "
             "bootstrap=True."

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ramify import _core
-from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
 from ramify.hierarchy import Hierarchy
+from ramify.targets import Target
 from ramify.targets.rankings import pair_hierarchy
 
 FEWEST = 10
@@ -57,20 +57,23 @@ class Outcome:
     target: _core.LabelRows | _core.NumberRows
 
 
-def outcome_of(forest: Any, target: Any, used: np.ndarray) -> Outcome:
+def outcome_of(forest: Any, target: Target, used: np.ndarray) -> Outcome:
     """The outcome of a grown forest.
 
     Parameters
     ----------
     forest : ForestClassifier, ForestRegressor or LabelRankingForest
         The forest.
-    target : LabelRows, NumberRows or RankingRows
-        What it was grown on, as the kernels take it.
+    target : Target
+        What it was grown on.
     used : bool array of shape (n_samples,)
         Rows that take part.
     """
-    if isinstance(forest, ForestClassifier):
-        indptr, indices, weights = (np.asarray(part) for part in (target.indptr, target.indices, target.weights))
+    rows: Any = target.kernel_rows()
+    if target.ranks_labels:
+        return _pair_outcome(forest, rows, used)
+    if target.has_labels:
+        indptr, indices, weights = (np.asarray(part) for part in (rows.indptr, rows.indices, rows.weights))
         labels = sparse.csr_array(
             (np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, len(forest.label_names_))
         )
@@ -80,19 +83,17 @@ def outcome_of(forest: Any, target: Any, used: np.ndarray) -> Outcome:
         truth = labels[:, outputs].toarray()
         order = forest.hierarchy or Hierarchy.from_edges([], nodes=forest.label_names_)
         own = np.arange(len(forest.label_names_))
-        return _assembled(order, own, outputs, why, truth, weights, counts, target)
-    if isinstance(forest, ForestRegressor):
-        values, weights = np.asarray(target.values), np.asarray(target.weights)
-        why = ["" if np.nanstd(column[used]) > 0 else "it has one value only" for column in values.T]
-        outputs = _tested(why, forest.label_names_, "number")
-        order = Hierarchy.from_edges([], nodes=forest.label_names_)
-        known = (~np.isnan(values[used])).sum(axis=0)
-        own = np.arange(len(forest.label_names_))
-        return _assembled(order, own, outputs, why, values[:, outputs], weights, known, target)
-    return _pair_outcome(forest, target, used)
+        return _assembled(order, own, outputs, why, truth, weights, counts, rows)
+    values, weights = np.asarray(rows.values), np.asarray(rows.weights)
+    why = ["" if np.nanstd(column[used]) > 0 else "it has one value only" for column in values.T]
+    outputs = _tested(why, forest.label_names_, "number")
+    order = Hierarchy.from_edges([], nodes=forest.label_names_)
+    known = (~np.isnan(values[used])).sum(axis=0)
+    own = np.arange(len(forest.label_names_))
+    return _assembled(order, own, outputs, why, values[:, outputs], weights, known, rows)
 
 
-def _pair_outcome(forest: LabelRankingForest, target: Any, used: np.ndarray) -> Outcome:
+def _pair_outcome(forest: Any, target: Any, used: np.ndarray) -> Outcome:
     signs = np.asarray(target.signs, dtype=np.float64)
     values = signs if target.compared is None else np.where(np.asarray(target.compared, dtype=bool), signs, np.nan)
     first, second = (values[used] > 0).sum(axis=0), (values[used] < 0).sum(axis=0)
