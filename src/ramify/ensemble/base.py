@@ -67,7 +67,7 @@ class BaseForest(BaseEstimator):
             target = self.encode_target(y, sample_weight=weights, n_samples=n_samples)
             weights = self.row_weights(target, weights)
             self.grow(features, target, weights)
-            if self.oob_score:
+            if getattr(self, "oob_score", False):
                 self._set_out_of_bag(features, target, weights)
         return self
 
@@ -106,6 +106,17 @@ class BaseForest(BaseEstimator):
         weights : array of shape (n_samples,) or None
             What `row_weights` returns.
         """
+        for name in self._of_one_fit:
+            self.__dict__.pop(name, None)
+        self._grow_trees(features, target, weights)
+        self.target_kind_ = target.kind
+        self.label_names_ = target.names
+        self.n_outputs_ = target.n_outputs
+        self._keep(target, weights)
+        return self
+
+    def _grow_trees(self, features: Any, target: Target, weights: np.ndarray | None) -> None:
+        """Set the trees."""
         self.trees_ = grow(
             features,
             target.kernel_rows(),
@@ -115,19 +126,11 @@ class BaseForest(BaseEstimator):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        for name in self._of_one_fit:
-            self.__dict__.pop(name, None)
-        self.target_kind_ = target.kind
-        self.label_names_ = target.names
-        self.n_outputs_ = target.n_outputs
-        self._keep(target, weights)
-        return self
 
     @abstractmethod
     def _keep(self, target: Any, weights: np.ndarray | None) -> None:
         """Set what predictions need to know of the target."""
 
-    @abstractmethod
     def _set_out_of_bag(self, features: Features, target: Any, weights: np.ndarray | None) -> None:
         """Predict each row by the trees that did not see it, and score that."""
 

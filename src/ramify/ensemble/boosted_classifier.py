@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -10,13 +10,9 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
 from ramify.ensemble.boosting import BaseBoosted
-from ramify.ensemble.growing import MAX_CATEGORIES, label_rows
-from ramify.features import learn_features
 from ramify.hierarchy import Hierarchy
-from ramify.parameters import check_real
-from ramify.targets import encode_labels
+from ramify.targets import LabelTarget, encode_labels
 
 
 class BoostedClassifier(ClassifierMixin, BaseBoosted):
@@ -158,37 +154,30 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Do the rounds.
+    def encode_target(
+        self,
+        y: Any,
+        *,
+        sample_weight: np.ndarray | None = None,  # noqa: ARG002
+        n_samples: int | None = None,
+    ) -> LabelTarget:
+        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
 
         Parameters
         ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features; NaN is missing.
         y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
-            Classes or label sets. With a hierarchy, columns follow `hierarchy.names`; a frame is matched by name.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; only their ratios matter.
-
-        Returns
-        -------
-        self
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Does not matter here.
+        n_samples : int, optional
+            Number of rows that y must have.
         """
-        with unchanged_on_failure(self):
-            tolerance = check_real(self, "tolerance", self.tolerance, low=0)
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-            n_samples = features.values.shape[0]
-            target = encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
-            weights = checked_sample_weight(self, sample_weight, n_samples)
-            self._boost(features, label_rows(target.Y, target.weights), weights, tolerance)
-            self._class_values = target.classes
-            self._sparse_sets = target.was_sparse
-            self.target_kind_ = target.kind
-            self.label_names_ = target.names
-            self.n_outputs_ = 1 if target.kind == "classes" else len(target.names)
-            rows = np.ones(n_samples) if weights is None else weights
-            self.prior_ = np.asarray(target.Y.T @ rows, dtype=np.float64) / rows.sum()
-        return self
+        return encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
+
+    def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
+        self._class_values = target.classes
+        self._sparse_sets = target.was_sparse
+        self.prior_ = target.frequencies(weights)
 
     @property
     def classes_(self) -> Any:
@@ -229,7 +218,7 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
         probabilities = expit(self._scores(X))
         if self._class_values is not None:
             return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
-        if self.hierarchy is not None and self.target_kind_ == "hierarchy":
+        if self.hierarchy is not None:
             return _largest_below(probabilities, self.hierarchy)
         return np.asarray(probabilities)
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ramify import _core
-from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
 from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.explanation import Output
-from ramify.ensemble.growing import MAX_CATEGORIES
-from ramify.features import learn_features
-from ramify.targets import encode_numbers
+from ramify.targets import NumberTarget, encode_numbers
 
 
 class BoostedRegressor(RegressorMixin, BaseBoosted):
@@ -141,35 +137,26 @@ class BoostedRegressor(RegressorMixin, BaseBoosted):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Do the rounds.
+    def encode_target(
+        self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None
+    ) -> NumberTarget:
+        """One or several numbers, standardised.
 
         Parameters
         ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features; NaN is missing.
         y : array or frame of shape (n_samples,) or (n_samples, n_targets)
-            Numbers.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; only their ratios matter.
-
-        Returns
-        -------
-        self
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Checked weights of the rows.
+        n_samples : int, optional
+            Number of rows that y must have.
         """
-        with unchanged_on_failure(self):
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-            n_samples = features.values.shape[0]
-            weights = checked_sample_weight(self, sample_weight, n_samples)
-            target = encode_numbers(y, target_weight=self.target_weight, sample_weight=weights, n_samples=n_samples)
-            numbers = _core.NumberRows(np.ascontiguousarray(target.Y), np.ascontiguousarray(target.weights))
-            self._boost(features, numbers, weights, tolerance=0.0)
-            self._single = target.is_single
-            self.target_kind_ = "numbers"
-            self.label_names_ = target.names
-            self.n_outputs_ = len(target.names)
-            self.prior_, self.scale_ = target.mean, target.scale
-        return self
+        weight = self.target_weight
+        return encode_numbers(y, target_weight=weight, sample_weight=sample_weight, n_samples=n_samples)
+
+    def _keep(self, target: NumberTarget, weights: np.ndarray | None) -> None:  # noqa: ARG002
+        self._single = target.is_single
+        self.prior_, self.scale_ = target.mean, target.scale
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean of training and the steps of all trees.

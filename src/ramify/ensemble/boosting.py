@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -18,6 +18,7 @@ from ramify.ensemble.growing import feature_table
 from ramify.features import Features
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.progress import progress_bar
+from ramify.targets import Target
 
 
 class BaseBoosted(BaseForest):
@@ -26,6 +27,8 @@ class BaseBoosted(BaseForest):
     base_: np.ndarray
     history_: np.ndarray
     gains_: sparse.csr_array
+
+    _of_one_fit: ClassVar[tuple[str, ...]] = ()
 
     @property
     def n_rounds_(self) -> int:
@@ -56,13 +59,10 @@ class BaseBoosted(BaseForest):
             part.__dict__.pop("gains_", None)
         return part
 
-    def _boost(
-        self,
-        features: Features,
-        target: _core.LabelRows | _core.NumberRows,
-        weights: np.ndarray | None,
-        tolerance: float,
-    ) -> None:
+    def _check_parameters(self) -> None:
+        """All are checked where the rounds begin."""
+
+    def _grow_trees(self, features: Features, target: Target, weights: np.ndarray | None) -> None:
         """Check the parameters, draw the seed and do the rounds."""
         n_features = features.values.shape[1]
         check_integer(self, "verbose", self.verbose, low=0)
@@ -88,7 +88,7 @@ class BaseBoosted(BaseForest):
             n_projections=check_integer(self, "sketch", self.sketch, low=1),
             max_samples=check_real(self, "max_samples", self.max_samples, low=0, high=1, open_low=True),
             l2=check_real(self, "l2", self.l2, low=0, high=1e100, open_low=True),
-            tolerance=tolerance,
+            tolerance=check_real(self, "tolerance", getattr(self, "tolerance", 0.0), low=0),
             held_back=0.0
             if stopping is None
             else check_real(self, "early_stopping", stopping, low=0, high=1, open_low=True, open_high=True),
@@ -98,7 +98,7 @@ class BaseBoosted(BaseForest):
         with progress_bar(growth.n_trees, self.verbose, "Boosting") as progress:
             self.trees_, self.base_, self.history_, gains = _core.boost(
                 table,
-                target,
+                target.gain_rows(),
                 growth,
                 boosting,
                 sample_weight=_of_mean_one(weights),
@@ -120,7 +120,7 @@ class BaseBoosted(BaseForest):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Sum of the steps and what they are added to: (n_samples, n_labels)."""
-        return self._mean_of_trees(self._rows(X)) + self.base_
+        return self._mean_of_trees(self.rows_of(X)) + self.base_
 
     def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
         """What each feature on the paths added to a score, and the value that all scores start from.

@@ -50,7 +50,7 @@ def forest_for(
 
 def check_forest(owner: str, forest: Any) -> Any:
     """Return the forest, or refuse what is none."""
-    if not isinstance(forest, BaseForest):
+    if not isinstance(forest, tuple(FORESTS.values())):
         raise TypeError(
             f"The 'estimator' parameter of {owner} must be a ForestClassifier, a ForestRegressor or a "
             f"LabelRankingForest. Got {type(forest).__name__} instead."
