@@ -8,6 +8,7 @@ from ramify.ensemble.export import export_tree
 from ramify.ensemble.forests import forest_for
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
+from ramify.ensemble.portfolio import Portfolio
 from ramify.ensemble.regressor import ForestRegressor
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "LabelRankingForest",
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",
+    "Portfolio",
     "export_tree",
     "forest_for",
 ]

@@ -1,0 +1,464 @@
+"""Portfolio: several tree ensembles, of which those stay that predict held-out rows best together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.boosted_classifier import BoostedClassifier
+from ramify.ensemble.boosted_regressor import BoostedRegressor
+from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.regressor import ForestRegressor
+from ramify.features.frames import take_rows
+from ramify.hierarchy import Hierarchy
+from ramify.metrics import average_precision
+from ramify.parameters import check_integer, check_jobs, check_real
+from ramify.targets import encode_labels, encode_numbers
+
+_MOST_MEMBERS = 15
+_SHARES_OF_ROUNDS = (0.25, 0.5, 1.0)
+
+
+class Portfolio(BaseEstimator):
+    """Forests, extra trees and boosted trees, weighted by what they add to the prediction of held-out rows.
+
+    Parameters
+    ----------
+    members : "auto" or dict of str to estimator, default="auto"
+        What to choose from: forests and boosted trees of one kind of target. "auto" is a random forest, extra trees
+        that look at 20 % of the features, and boosted trees with a small and a large learning rate.
+    hierarchy : Hierarchy or None, default=None
+        Order of the labels.
+    cv : int or iterable of (train, test) positions, default=3
+        Folds, the same for all members; rows that are in no test part only help to fit.
+    minutes : float or None, default=None
+        Stop trying members after half of this time; the rest is for fitting those chosen to all rows. The result then
+        depends on the machine, and `left_out_` says what was not tried.
+    n_jobs, random_state, verbose
+        Those of the members; with `members="auto"` only.
+
+    Attributes
+    ----------
+    members_ : dict of str to estimator
+        The chosen members, fitted to all rows.
+    weights_ : dict of str to float
+        Their weights, which sum to 1.
+    scores_ : dict of str to float
+        What each member that was tried reaches on held-out rows: pooled average precision of labels (those that all
+        rows have left out), 1 - Brier score of classes, R2 of numbers.
+    score_ : float
+        The same of the weighted mean of the chosen members. Chosen by these rows, it is a little too good.
+    left_out_ : tuple of str
+        Members that were not tried for want of time.
+    target_kind_ : {"classes", "labels", "hierarchy", "numbers"}
+        What y was.
+    classes_ : ndarray
+        As of the members, for classes and labels.
+    label_names_ : tuple of str
+        Names of the labels or targets.
+    n_outputs_ : int
+        Number of labels or targets; 1 for classes.
+    n_features_in_, feature_names_in_
+        Number and names of the features.
+
+    Notes
+    -----
+    Members are added one by one, with replacement, as long as the prediction of the held-out rows by the mean gets
+    better (Caruana et al.). Boosted trees are tried with a quarter, half and all of their rounds, at the price of one
+    fit. A mean of probabilities that respect a hierarchy respects it. Explanations are those of the members.
+
+    References
+    ----------
+    Caruana, R., Niculescu-Mizil, A., Crew, G. and Ksikes, A. (2004). Ensemble selection from libraries of models. ICML.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_multilabel
+    >>> from ramify.ensemble import BoostedClassifier, ForestClassifier, Portfolio
+    >>> data = make_multilabel(100, random_state=0)
+    >>> members = {"forest": ForestClassifier(20, random_state=0), "boosted": BoostedClassifier(20, random_state=0)}
+    >>> model = Portfolio(members, random_state=0).fit(data.X, data.y)
+    >>> round(sum(model.weights_.values()), 6)
+    1.0
+    """
+
+    def __init__(
+        self,
+        members: str | Mapping[str, Any] = "auto",
+        *,
+        hierarchy: Hierarchy | None = None,
+        cv: Any = 3,
+        minutes: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.members = members
+        self.hierarchy = hierarchy
+        self.cv = cv
+        self.minutes = minutes
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Try the members on the folds, choose, and fit those chosen to all rows.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array, CSR or frame
+            What the members take.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows when members are fitted; rows of weight 0 are in no fold.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            X, y = (part if hasattr(part, "shape") or part is None else np.asarray(part) for part in (X, y))
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            truth = _truth_of(y, self.hierarchy, self._is_regression(y))
+            weights = checked_sample_weight(self, sample_weight, truth.n_rows)
+            members = self._members_to_try(truth, seed)
+            folds = self._folds(truth, weights, seed)
+            found = _tried(members, X, y, weights, truth, folds, self._deadline())
+            held_out = np.concatenate([test for _, test in folds])
+            chosen, self.score_ = _chosen(found, truth.part(held_out))
+            self.scores_ = {name: truth.part(held_out).score(found[name]) for name in found}
+            self.left_out_ = tuple(name for name, member in members.items() if not _was_tried(name, member, found))
+            self.weights_ = {name: chosen.count(name) / len(chosen) for name in dict.fromkeys(chosen)}
+            self.members_ = _fitted(members, tuple(self.weights_), X, y, weights)
+            self._keep(truth)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_integer(self, "verbose", self.verbose, low=0)
+        check_jobs(self, self.n_jobs)
+        if self.minutes is not None:
+            check_real(self, "minutes", self.minutes, low=0, open_low=True)
+        if isinstance(self.cv, Integral):
+            check_integer(self, "cv", self.cv, low=2)
+        elif not isinstance(self.cv, Iterable) or isinstance(self.cv, str):
+            raise ValueError(
+                f"The 'cv' parameter of Portfolio must be an int >= 2 or pairs of train and test positions. "
+                f"Got {self.cv!r} instead."
+            )
+        if isinstance(self.members, str) and self.members == "auto":
+            return
+        if not isinstance(self.members, Mapping) or not self.members:
+            raise ValueError(
+                f"The 'members' parameter of Portfolio must be 'auto' or a dict of names and estimators. "
+                f"Got {self.members!r} instead."
+            )
+        for name, member in self.members.items():
+            if not isinstance(name, str) or not isinstance(member, _TAKEN):
+                raise TypeError(
+                    f"Members of a Portfolio are forests or boosted trees by name, for labels or for numbers. "
+                    f"Got {type(member).__name__} as {name!r} instead."
+                )
+        if len({isinstance(member, _FOR_NUMBERS) for member in self.members.values()}) > 1:
+            raise ValueError("Members of a Portfolio must all be for labels or all for numbers; this one has both.")
+
+    def _is_regression(self, y: Any) -> bool:
+        if isinstance(self.members, Mapping):
+            return isinstance(next(iter(self.members.values())), _FOR_NUMBERS)
+        return self.hierarchy is None and _holds_fractions(y)
+
+    def _members_to_try(self, truth: _Truth, seed: int) -> dict[str, Any]:
+        """Members by name, not fitted."""
+        if isinstance(self.members, Mapping):
+            given = {name: clone(member) for name, member in self.members.items()}
+            for member in given.values():
+                if self.hierarchy is not None:
+                    member.set_params(hierarchy=self.hierarchy)
+            return given
+        forest, boosted = (
+            (ForestRegressor, BoostedRegressor) if truth.kind == "numbers" else (ForestClassifier, BoostedClassifier)
+        )
+        common: dict[str, Any] = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        if self.hierarchy is not None:
+            common["hierarchy"] = self.hierarchy
+        return {
+            "random forest": forest(**common),
+            "extra trees": forest(splitter="random", bootstrap=False, max_features=0.2, **common),
+            "boosted trees": boosted(400, early_stopping=None, **common),
+            "boosted trees, fast": boosted(1000, learning_rate=0.1, early_stopping=None, **common),
+        }
+
+    def _folds(self, truth: _Truth, weights: np.ndarray | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        rows = np.arange(truth.n_rows) if weights is None else np.flatnonzero(weights > 0)
+        if not isinstance(self.cv, Integral):
+            folds = [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in self.cv]
+            for train, test in folds:
+                inside = all(len(part) and part.min() >= 0 and part.max() < truth.n_rows for part in (train, test))
+                if not inside or np.intersect1d(train, test).size:
+                    raise ValueError(
+                        f"The 'cv' parameter of Portfolio must hold pairs of train and test positions from 0 to "
+                        f"{truth.n_rows - 1}, without a row in both parts of a pair."
+                    )
+            if not folds:
+                raise ValueError("The 'cv' parameter of Portfolio holds no pair of train and test positions.")
+            return folds
+        n_folds = int(self.cv)
+        if len(rows) < n_folds:
+            raise ValueError(
+                f"Portfolio needs at least as many rows as folds ({n_folds}). Got n_samples = {len(rows)} instead."
+            )
+        split: Any = KFold(n_folds, shuffle=True, random_state=seed)
+        groups = truth.groups[rows] if truth.groups is not None else None
+        if groups is not None and np.bincount(groups).min() >= n_folds:
+            split = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+        return [(rows[train], rows[test]) for train, test in split.split(rows, groups)]
+
+    def _deadline(self) -> float:
+        return np.inf if self.minutes is None else time.monotonic() + 30 * self.minutes
+
+    def _keep(self, truth: _Truth) -> None:
+        """What the members know of the data."""
+        one = next(iter(self.members_.values()))
+        self.target_kind_ = truth.kind
+        self.label_names_ = one.label_names_
+        self.n_outputs_ = one.n_outputs_
+        self.n_features_in_ = one.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(one, "feature_names_in_"):
+            self.feature_names_in_ = one.feature_names_in_
+
+    def _predicts_labels(self) -> bool:
+        if hasattr(self, "target_kind_"):
+            return bool(self.target_kind_ != "numbers")
+        if isinstance(self.members, Mapping) and self.members:
+            return not isinstance(next(iter(self.members.values())), _FOR_NUMBERS)
+        return True
+
+    @property
+    def classes_(self) -> Any:
+        """Class values; for label sets `[0, 1]` per label."""
+        check_is_fitted(self, "members_")
+        return next(iter(self.members_.values())).classes_
+
+    @available_if(_predicts_labels)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Weighted mean of the members' probabilities.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_samples, n_labels)
+            Columns follow `label_names_`. With a hierarchy a parent's probability is at least its children's.
+        """
+        return self._mean(lambda member: member.predict_proba(X))
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class, the labels whose probability exceeds one half, or the weighted mean of numbers.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array or CSR, as the members give it
+        """
+        check_is_fitted(self, "members_")
+        if self.target_kind_ == "numbers":
+            return self._mean(lambda member: member.predict(X))
+        probabilities = self.predict_proba(X)
+        if self.target_kind_ == "classes":
+            return self.classes_[probabilities.argmax(axis=1)]
+        sets = (probabilities > 0.5).astype(np.int64)
+        return sparse.csr_array(sets) if next(iter(self.members_.values()))._sparse_sets else sets
+
+    def _mean(self, predicted: Callable[[Any], np.ndarray]) -> np.ndarray:
+        check_is_fitted(self, "members_")
+        return np.asarray(sum(weight * predicted(self.members_[name]) for name, weight in self.weights_.items()))
+
+    def _check_loaded(self) -> None:
+        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
+        members, weights = self.members_, self.weights_
+        right = isinstance(members, dict) and isinstance(weights, dict) and members and members.keys() == weights.keys()
+        if not right or not all(isinstance(member, _TAKEN) for member in members.values()):
+            raise ValueError("members_ must be forests or boosted trees, with a weight each.")
+        shares = list(weights.values())
+        if not all(isinstance(share, float) and share > 0 for share in shares) or abs(sum(shares) - 1) > 1e-9:
+            raise ValueError("weights_ must be positive and sum to 1.")
+        for member in members.values():
+            same = (
+                member.label_names_ == self.label_names_
+                and member.n_features_in_ == self.n_features_in_
+                and member.target_kind_ == self.target_kind_
+                and member.n_outputs_ == self.n_outputs_
+            )
+            if not same:
+                raise ValueError("members_ must all be for the same features and labels.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        if self._predicts_labels():
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags
+
+
+_FOR_NUMBERS = (ForestRegressor, BoostedRegressor)
+_TAKEN = (ForestClassifier, BoostedClassifier, *_FOR_NUMBERS)
+
+
+@dataclass(frozen=True)
+class _Truth:
+    """What members are measured against: 0/1 per label or numbers, and the class of each row where there is one."""
+
+    kind: str
+    Y: Any
+    groups: np.ndarray | None = None
+    classes: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.Y.shape[0])
+
+    def part(self, rows: np.ndarray) -> _Truth:
+        return _Truth(self.kind, self.Y[rows], None if self.groups is None else self.groups[rows], self.classes)
+
+    def score(self, predicted: np.ndarray) -> float:
+        """What a prediction reaches, larger for a better one."""
+        if self.kind in ("labels", "hierarchy"):
+            reached = float(average_precision(self.Y, predicted, exclude_universal=True))
+            return reached if np.isfinite(reached) else 0.0
+        truth = self.Y.toarray() if sparse.issparse(self.Y) else self.Y
+        errors = ((truth - predicted) ** 2).mean(axis=0)
+        if self.kind == "classes":
+            return float(1 - errors.sum())
+        spread = truth.var(axis=0)
+        return float(np.mean(1 - errors / np.where(spread > 0, spread, 1.0)))
+
+
+def _truth_of(y: Any, hierarchy: Hierarchy | None, is_regression: bool) -> _Truth:
+    if is_regression:
+        numbers = encode_numbers(y)
+        return _Truth("numbers", numbers.Y * numbers.scale + numbers.mean)
+    labels = encode_labels(y, hierarchy=hierarchy)
+    groups = labels.Y.indices.copy() if labels.classes is not None else None
+    return _Truth(labels.kind, labels.Y, groups, labels.classes)
+
+
+def _holds_fractions(y: Any) -> bool:
+    if y is None or sparse.issparse(y):
+        return False
+    array = np.asarray(y)
+    return array.dtype.kind == "f" and bool(np.isfinite(array).all()) and bool((array != np.floor(array)).any())
+
+
+def _round_counts(member: Any) -> list[int]:
+    """Numbers of rounds to try, where all of them are done: the first of one fit are a model of their own."""
+    if not isinstance(member, (BoostedClassifier, BoostedRegressor)) or member.early_stopping is not None:
+        return []
+    return sorted({max(1, int(share * member.n_estimators)) for share in _SHARES_OF_ROUNDS})
+
+
+def _variant(name: str, n_rounds: int) -> str:
+    return f"{name}, {n_rounds} rounds"
+
+
+def _was_tried(name: str, member: Any, found: Mapping[str, Any]) -> bool:
+    counts = _round_counts(member)
+    return (_variant(name, counts[0]) if counts else name) in found
+
+
+def _tried(
+    members: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    weights: np.ndarray | None,
+    truth: _Truth,
+    folds: list[tuple[np.ndarray, np.ndarray]],
+    deadline: float,
+) -> dict[str, np.ndarray]:
+    """Predictions of the held-out rows, fold after fold, by member and number of rounds."""
+    found: dict[str, np.ndarray] = {}
+    for name, member in members.items():
+        if found and time.monotonic() > deadline:
+            break
+        parts: dict[str, list[np.ndarray]] = {}
+        for train, test in folds:
+            model = _fit_rows(member, X, y, weights, train)
+            rows = take_rows(X, test)
+            counts = _round_counts(member)
+            versions = {_variant(name, k): model.first(k) for k in counts} if counts else {name: model}
+            for title, version in versions.items():
+                parts.setdefault(title, []).append(_predicted(version, rows, truth).astype(np.float32))
+        found.update({title: np.concatenate(of_folds) for title, of_folds in parts.items()})
+    return found
+
+
+def _fit_rows(member: Any, X: Any, y: Any, weights: np.ndarray | None, rows: np.ndarray) -> Any:
+    return clone(member).fit(take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows])
+
+
+def _predicted(model: BaseForest, X: Any, truth: _Truth) -> np.ndarray:
+    """Probabilities or numbers with the columns of the truth."""
+    if truth.kind == "numbers":
+        return np.asarray(model.predict(X)).reshape(-1, truth.Y.shape[1])
+    probabilities = model.predict_proba(X)
+    if truth.classes is None or len(model.classes_) == len(truth.classes):
+        return np.asarray(probabilities)
+    whole = np.zeros((len(probabilities), len(truth.classes)))
+    whole[:, np.searchsorted(truth.classes, model.classes_)] = probabilities
+    return whole
+
+
+def _chosen(found: Mapping[str, np.ndarray], truth: _Truth) -> tuple[list[str], float]:
+    """Members in the order in which they are added, with repeats, and the score of their mean."""
+    chosen: list[str] = []
+    total: Any = 0.0
+    best = -np.inf
+    while len(chosen) < _MOST_MEMBERS:
+        scores = {name: truth.score((total + part) / (len(chosen) + 1)) for name, part in found.items()}
+        name = max(scores, key=scores.__getitem__)
+        if scores[name] <= best:
+            break
+        chosen.append(name)
+        total, best = total + found[name], scores[name]
+    return chosen, best
+
+
+def _fitted(
+    members: Mapping[str, Any], chosen: tuple[str, ...], X: Any, y: Any, weights: np.ndarray | None
+) -> dict[str, Any]:
+    """The chosen members, fitted to all rows; numbers of rounds share one fit."""
+    fitted: dict[str, Any] = {}
+    for name, member in members.items():
+        counts = [k for k in _round_counts(member) if _variant(name, k) in chosen]
+        if counts:
+            whole = clone(member).set_params(n_estimators=counts[-1]).fit(X, y, weights)
+            fitted.update({_variant(name, k): whole.first(k) for k in counts})
+        elif name in chosen:
+            fitted[name] = clone(member).fit(X, y, weights)
+    return {name: fitted[name] for name in chosen}
