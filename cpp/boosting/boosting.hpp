@@ -6,7 +6,7 @@
 
 #include "base/parallel.hpp"
 #include "features/feature_table.hpp"
-#include "forest/forest.hpp"
+#include "forest/growing.hpp"
 #include "scores/importances.hpp"
 
 namespace ramify {
