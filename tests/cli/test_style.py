@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ramify.cli.main import COMMANDS, main, ramify
+from ramify.cli.terminal import shows_progress
 
 PROGRAM = [sys.executable, "-m", "ramify"]
 
@@ -253,3 +255,57 @@ def test_no_color_turns_the_colour_of_errors_off(setting, coloured):
     os.close(terminal)
     assert b"there is no such file" in shown
     assert (b"\x1b[" in shown) is coloured
+
+
+CHARTS = ["rank", "--trees", "3", "--repeats", "2", "--jobs", "1"]
+
+
+@pytest.fixture
+def accented(tmp_path):
+    file = tmp_path / "data.csv"
+    rows = "".join(f"{row % 4},{row % 2},{'αβ'[row % 2]}\n" for row in range(24))
+    file.write_text(f"größe,z,y\n{rows}", encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_is_not_unicode_shows_everything(accented, encoding):
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    command = [*PROGRAM, CHARTS[0], accented, *CHARTS[1:]]
+    result = subprocess.run(command, capture_output=True, check=False, timeout=120, env=environment)
+    shown = result.stdout.decode(encoding)
+    assert result.returncode == 0, result.stderr
+    assert "\\u03b1" in shown
+    assert "####" in shown
+    assert ("größe" if encoding == "latin-1" else "gr\\xf6\\xdfe") in shown
+    told = subprocess.run([*command, "--json"], capture_output=True, check=True, timeout=120, env=environment)
+    assert set(json.loads(told.stdout)["branches"]) == {"α", "β"}
+
+
+def test_predictions_on_standard_output_are_utf8_whatever_the_terminal(accented, tmp_path):
+    model = str(tmp_path / "model.ramify")
+    subprocess.run([*PROGRAM, "fit", accented, "-o", model, "--trees", "3", "-q"], check=True, timeout=120)
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = [*PROGRAM, "predict", model, accented]
+    result = subprocess.run(command, capture_output=True, check=True, timeout=120, env=environment)
+    assert {line.split(",")[1] for line in result.stdout.decode("utf-8").splitlines()[1:]} == {"α", "β"}
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
+def test_a_closed_stream_is_no_error(accented, tmp_path, closed):
+    output = tmp_path / "ranking.csv"
+    words = shlex.join([*PROGRAM, CHARTS[0], accented, *CHARTS[1:], "-o", str(output)])
+    result = subprocess.run(["sh", "-c", f"{words} {closed}"], capture_output=True, check=False, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert "größe" in output.read_text(encoding="utf-8")
+
+
+def test_progress_is_shown_on_a_terminal_without_asking(monkeypatch):
+    for terminal, options, expected in (
+        (True, {"quiet": False, "verbose": False}, 1),
+        (True, {"quiet": True, "verbose": True}, 0),
+        (False, {"quiet": False, "verbose": False}, 0),
+        (False, {"quiet": False, "verbose": True}, 1),
+    ):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda shown=terminal: shown)
+        assert shows_progress(**options) == expected

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ramify.cli.options import output_options, running_options
-from ramify.cli.terminal import console, json_text, table
+from ramify.cli.terminal import console, json_text, shows_progress, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +52,8 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
     from ramify.report import write_report
 
     started = time.monotonic()
-    guide = Guide(console(quiet=quiet or as_json), Path(folder), verbose=int(verbose and not quiet))
+    silent = quiet or as_json
+    guide = Guide(console(quiet=silent), Path(folder), verbose=shows_progress(quiet=silent, verbose=verbose))
     guide.folder.mkdir(parents=True, exist_ok=True)
     data = _generate(guide, seed)
     about = _grow(guide, data, seed, jobs)

@@ -17,7 +17,7 @@ from ramify.cli.options import (
     report_option,
     running_options,
 )
-from ramify.cli.terminal import command_line, plain, show_measures, wrote
+from ramify.cli.terminal import command_line, plain, show_measures, shows_progress, wrote
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -77,7 +77,7 @@ def fit(
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,
-        verbose=int(verbose and not quiet),
+        verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
     found = replace(fitted.results, titles=term_titles(hierarchy), command=command_line())
     if report is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ramify.cli.terminal import plain
+from ramify.cli.terminal import plain, ready_streams
 
 COMMANDS = {
     "demo": "Generate data with a known truth, run the whole flow on it and write a report.",
@@ -79,6 +79,7 @@ def main(args: list[str] | None = None) -> None:
     """Run the command line: errors are one line with the next step, `--debug` shows the traceback."""
     arguments = sys.argv[1:] if args is None else args
     debug = "--debug" in arguments
+    ready_streams()
     try:
         with warnings.catch_warnings():
             if not debug:

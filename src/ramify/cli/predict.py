@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
-from ramify.cli.terminal import json_text, show_measures, wrote
+from ramify.cli.terminal import json_text, show_measures, unicode_output, wrote
 from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def predict(
     rows = _rows(model, dataset, shown, probabilities)
     if output is None:
         if as_json or not quiet:
-            _write(sys.stdout, rows, as_json=as_json)
+            _write(unicode_output(), rows, as_json=as_json)
     else:
         with whole_text(Path(output)) as file:
             _write(file, rows)

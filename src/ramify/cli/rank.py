@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from ramify.cli.options import (
     report_option,
     running_options,
 )
-from ramify.cli.terminal import command_line, json_text, wrote
+from ramify.cli.terminal import command_line, json_text, shows_progress, wrote
 
 if TYPE_CHECKING:
     from ramify.analysis import Results
@@ -142,7 +141,7 @@ def rank(
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,
-        verbose=int(not quiet and (verbose or sys.stderr.isatty())),
+        verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
     titles = term_titles(hierarchy, feature_hierarchy)
     found = replace(found, titles=titles, command=command_line(), seconds=perf_counter() - started)

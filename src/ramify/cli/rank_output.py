@@ -12,7 +12,7 @@ import numpy as np
 
 from ramify.analysis import Results
 from ramify.cli.inputs import described
-from ramify.cli.terminal import console, plain, table
+from ramify.cli.terminal import bar, console, plain, table
 from ramify.ranking import FeatureRanking, group_frame, subtree_groups
 
 if TYPE_CHECKING:
@@ -197,10 +197,15 @@ def _top_table(
             shown.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     largest = max(float(ranking.scores.max()), 1e-300)
     for line in _top_lines(ranking, q_values, n_top):
-        bar = "█" * round(_BAR * max(0.0, line["score"]) / largest)
         q = [] if line["q"] is None else [f"{line['q']:.3f}"]
         feature = Text(_titled(line["feature"], titles))
-        shown.add_row(str(line["rank"]), feature, f"{line['score']:.4g}", Text(bar, style="cyan"), *q)
+        shown.add_row(
+            str(line["rank"]),
+            feature,
+            f"{line['score']:.4g}",
+            Text(bar(line["score"] / largest, _BAR), style="cyan"),
+            *q,
+        )
     return shown
 
 

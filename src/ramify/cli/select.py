@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +13,7 @@ import click
 
 from ramify.analysis.methods import SELECTION_METHODS
 from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, report_option
-from ramify.cli.terminal import command_line, console, json_text, plain, wrote
+from ramify.cli.terminal import command_line, console, json_text, plain, shows_progress, wrote
 from ramify.cli.terminal import table as text_table
 from ramify.writing import neutralised, whole_text
 
@@ -115,7 +114,7 @@ def select(
         classifier=classifier,
         positive=positive,
         random_state=seed,
-        verbose=int(not quiet and (verbose or sys.stderr.isatty())),
+        verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
     if explain is not None:
         _print_explanation(found.selector, found.shown, explain, as_json)

@@ -4,13 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
+
+
+def ready_streams() -> None:
+    """Let nothing that is printed fail: a closed stream takes everything, another encoding escapes what it lacks."""
+    import os
+    import sys
+
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif not _is_unicode(stream) and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def shows_progress(*, quiet: bool, verbose: bool) -> int:
+    """1 where progress is asked for or standard error is a terminal, else 0; as estimators take `verbose`."""
+    import sys
+
+    return int(not quiet and (verbose or sys.stderr.isatty()))
+
+
+def unicode_output() -> TextIO:
+    """Standard output in UTF-8 whatever the terminal's encoding is, for what programs read: the same as in a file."""
+    import io
+    import sys
+
+    if _is_unicode(sys.stdout) or not hasattr(sys.stdout, "buffer"):
+        return sys.stdout
+    return io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of characters that standard output can show."""
+    import sys
+
+    return ("█" if _is_unicode(sys.stdout) else "#") * round(width * min(1.0, max(0.0, share)))
+
+
+def _is_unicode(stream: Any) -> bool:
+    return (stream.encoding or "utf-8").lower().replace("_", "-").startswith(("utf-", "utf8"))
 
 
 def plain(text: Any) -> str:
@@ -111,10 +152,11 @@ def wrote(*paths: str | None, quiet: bool = False) -> None:
 
 
 def json_text(content: Any) -> str:
-    """JSON for programs; what is not finite becomes null."""
+    """JSON for programs; what is not finite becomes null, what standard output cannot write is escaped."""
     import json
+    import sys
 
-    return json.dumps(_finite(content), indent=2, ensure_ascii=False)
+    return json.dumps(_finite(content), indent=2, ensure_ascii=not _is_unicode(sys.stdout))
 
 
 def _finite(content: Any) -> Any:
