@@ -29,6 +29,8 @@ class BaseBoosted(BaseForest):
     gains_: sparse.csr_array
 
     _of_one_fit: ClassVar[tuple[str, ...]] = ()
+    bootstrap: ClassVar[bool] = False
+    """Rows are drawn without repeats, and no tree stands alone: there are no out-of-bag rows."""
 
     @property
     def n_rounds_(self) -> int:
@@ -58,6 +60,11 @@ class BaseBoosted(BaseForest):
         if k < self.n_rounds_:
             part.__dict__.pop("gains_", None)
         return part
+
+    def gains_of(self, trees: _core.Forest) -> sparse.csr_array | None:
+        """Mean gain of features x labels over the rounds; None for a part of them, of which it is not known."""
+        gains = getattr(self, "gains_", None)
+        return None if gains is None or trees.n_trees < self.n_rounds_ else gains / self.n_rounds_
 
     def _check_parameters(self) -> None:
         """All are checked where the rounds begin."""

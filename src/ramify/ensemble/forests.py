@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ramify.ensemble.base import BaseForest
+from ramify.ensemble.boosted_classifier import BoostedClassifier
+from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.regressor import ForestRegressor
@@ -48,11 +50,13 @@ def forest_for(
     return forest.of_full_growth(**parameters) if full_growth else forest(**parameters)
 
 
-def check_forest(owner: str, forest: Any) -> Any:
-    """Return the forest, or refuse what is none."""
-    if not isinstance(forest, tuple(FORESTS.values())):
+def check_forest(owner: str, forest: Any, *, boosted: bool = False) -> Any:
+    """Return the forest, or refuse what is none; boosted trees are taken where `boosted` says so."""
+    taken = (*FORESTS.values(), *((BoostedClassifier, BoostedRegressor) if boosted else ()))
+    if not isinstance(forest, taken):
+        names = [made.__name__ for made in taken]
         raise TypeError(
-            f"The 'estimator' parameter of {owner} must be a ForestClassifier, a ForestRegressor or a "
-            f"LabelRankingForest. Got {type(forest).__name__} instead."
+            f"The 'estimator' parameter of {owner} must be a {', a '.join(names[:-1])} or a {names[-1]}. "
+            f"Got {type(forest).__name__} instead."
         )
     return forest

@@ -19,6 +19,7 @@ from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.forest import ForestRanker, forest_ranking, nested_rankings
 from ramify.ranking.groups import correlation_groups, group_frame, subtree_groups
 from ramify.ranking.knn import KnnQuality, knn_quality
+from ramify.ranking.portfolio import portfolio_ranking
 from ramify.ranking.relief import ReliefRanker, relief_path
 from ramify.ranking.significance import Significance, significance
 
@@ -46,6 +47,7 @@ __all__ = [
     "method_map",
     "nested_rankings",
     "overlap",
+    "portfolio_ranking",
     "relief_path",
     "resampled_rankings",
     "significance",

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble import forest_for
 from ramify.ensemble.base import BaseForest, checked_sample_weight
+from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.forests import check_forest
 from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.features import Features, apply_features, feature_names
@@ -32,13 +33,14 @@ class ForestRanker(BaseEstimator):
 
     Parameters
     ----------
-    estimator : ForestClassifier, ForestRegressor or LabelRankingForest, optional
+    estimator : forest (ForestClassifier, ForestRegressor, LabelRankingForest) or boosted trees, optional
         The forest; bagging, random forests and extra trees are parameters of it. By default a random forest of 100
         trees: a regressor where y is numbers (`ramify.targets.kind_of`), else a classifier.
     scores : {"genie3", "symbolic", "permutation", "genie3_oob"} or sequence of them, default="genie3"
         What a feature is given credit for; with several, all come from the same forest and the first is the ranking.
 
-        - "genie3": by how much its tests reduce the impurity, weighted by the examples that reach them;
+        - "genie3": by how much its tests reduce the impurity, weighted by the examples that reach them; of boosted
+          trees (`BoostedClassifier`, `BoostedRegressor`) by how much they reduce the loss, in mean over the rounds;
         - "symbolic": the share of examples that reach its tests;
         - "permutation": the Random Forest score, by how much the out-of-bag error grows when its values are permuted;
         - "genie3_oob": Genie3 with the gains measured on out-of-bag examples, which does not favour features with many
@@ -151,7 +153,7 @@ class ForestRanker(BaseEstimator):
         if self.estimator is None:
             forest = forest_for(kind_of(y))
         else:
-            forest = clone(check_forest("ForestRanker", self.estimator))
+            forest = clone(check_forest("ForestRanker", self.estimator, boosted=True))
         if self.n_jobs is not None:
             forest.set_params(n_jobs=self.n_jobs)
         if self.random_state is not None:
@@ -284,7 +286,7 @@ def _refuse_without_bags(scores: Sequence[str]) -> None:
         if name in _OUT_OF_BAG_SCORES:
             raise ValueError(
                 f"The score {name!r} is measured on out-of-bag examples, and a forest with bootstrap=False (extra "
-                "trees) has none. Use 'genie3' or 'symbolic', or a forest with bootstrap=True."
+                "trees, and boosted trees) has none. Use 'genie3' or 'symbolic', or a forest with bootstrap=True."
             )
 
 
@@ -327,7 +329,9 @@ def _score_means(
     return means
 
 
-def _gains(forest: BaseForest, trees: Any, n_threads: int) -> sparse.csr_array:
+def _gains(forest: BaseForest, trees: Any, n_threads: int) -> sparse.csr_array | None:
+    if isinstance(forest, BaseBoosted):
+        return forest.gains_of(trees)
     return _csr(_core.genie3(trees, output_weights=forest.output_weights(), n_threads=n_threads), trees)
 
 
@@ -384,6 +388,8 @@ def _ranking(forest: BaseForest, score: str, scores: np.ndarray, per_label: Any,
 
 def _ensemble(forest: BaseForest) -> str:
     """The paper's name of an ensemble."""
+    if isinstance(forest, BaseBoosted):
+        return "Boosted Trees"
     if forest.splitter == "random":
         return "Extra Trees"
     return "Bagging" if forest.max_features is None else "Random Forests"

@@ -1,0 +1,61 @@
+"""The ranking of a portfolio: those of its members, weighted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.ensemble import Portfolio
+from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.ranking.forest import forest_ranking
+
+
+def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
+    """Rank features by the members of a fitted portfolio, each with its weight.
+
+    Parameters
+    ----------
+    portfolio : Portfolio
+        A fitted portfolio.
+
+    Returns
+    -------
+    FeatureRanking
+        The sum over members of their weight times their Genie3 scores (gains of boosted trees), which are divided by
+        their sum so that members count by weight alone; also per label where each member has scores per label.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_multilabel
+    >>> from ramify.ensemble import BoostedClassifier, ForestClassifier, Portfolio
+    >>> from ramify.ranking import portfolio_ranking
+    >>> data = make_multilabel(100, random_state=0)
+    >>> members = {"forest": ForestClassifier(20, random_state=0), "boosted": BoostedClassifier(20, random_state=0)}
+    >>> portfolio_ranking(Portfolio(members, random_state=0).fit(data.X, data.y))
+    FeatureRanking(50 features, 5 labels, by genie3)
+    """
+    if not isinstance(portfolio, Portfolio):
+        raise TypeError(f"portfolio_ranking takes a fitted Portfolio. Got {type(portfolio).__name__} instead.")
+    check_is_fitted(portfolio, "members_")
+    rankings = {name: forest_ranking(member, "genie3") for name, member in portfolio.members_.items()}
+    one = next(iter(rankings.values()))
+    scores, per_label = np.zeros(len(one.names)), sparse.csr_array((len(one.names), len(portfolio.label_names_)))
+    complete = all(ranking.per_label is not None for ranking in rankings.values())
+    for name, ranking in rankings.items():
+        total = np.abs(ranking.scores).sum()
+        share = portfolio.weights_[name] / total if total > 0 else 0.0
+        scores = scores + share * ranking.scores
+        if complete:
+            per_label = per_label + share * ranking.per_label
+    origin: dict[str, Any] = {"method": "genie3", "estimator": "Portfolio", "weights": dict(portfolio.weights_)}
+    return FeatureRanking(
+        one.names,
+        scores,
+        per_label=sparse.csr_array(per_label) if complete else None,
+        label_names=one.label_names if complete else (),
+        hierarchy=one.hierarchy if complete else None,
+        origin=origin,
+    )
