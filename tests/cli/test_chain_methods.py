@@ -41,7 +41,7 @@ def test_fit_and_predict(files, tmp_path, capsys, method):
     rows = list(csv.reader(output.read_text().splitlines()))
     assert rows[0] == ["id", "prediction"]
     assert len(rows) == 41
-    names = {name for row in rows[1:] for name in row[1].split("@") if name}
+    names = {name for row in rows[1:] for name in row[1].split("|") if name}
     assert names <= {"label0", "label1", "label2"}
 
 

@@ -62,7 +62,7 @@ def test_predict_writes_label_sets_and_measures(files, tmp_path, capsys):
     assert rows[0] == ["id", "prediction"]
     assert len(rows) == 41
     forest = ramify.load(model)
-    assert set("@".join(row[1].lstrip("'") for row in rows[1:] if row[1]).split("@")) <= set(forest.label_names_)
+    assert set("|".join(row[1].lstrip("'") for row in rows[1:] if row[1]).split("|")) <= set(forest.label_names_)
 
 
 def test_predicted_probabilities_have_a_column_per_label(files, tmp_path):
@@ -154,7 +154,7 @@ def test_label_sets_keep_their_names(songs, tmp_path, capsys):
     output = tmp_path / "out.csv"
     assert run("predict", songs / "songs.ramify", songs / "songs.csv", "--target", "mood_*", "-o", output) == 0
     assert "Measured on 60 rows" in capsys.readouterr().out
-    assert set("@".join(pd.read_csv(output)["prediction"].dropna()).split("@")) == {"mood_happy", "mood_sad"}
+    assert set("|".join(pd.read_csv(output)["prediction"].dropna()).split("|")) == {"mood_happy", "mood_sad"}
 
 
 def test_rows_without_a_target_and_with_other_columns_are_predicted(songs, tmp_path, capsys):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_features, model_target, remember_names
-from ramify.analysis.model_quality import label_parts, measured
+from ramify.analysis.model_quality import label_parts, measured, table_parts
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
 from ramify.parameters import check_option
@@ -93,16 +93,20 @@ def fit_model(
             model.label_names_ = learnt.label_names
     else:
         model.fit(model_features(learnt), chain_target(learnt))
-    measures, measured_on = measured(model, learnt, unseen)
+    quality = measured(model, learnt, unseen)
     parts: dict[str, Any] = {}
     if explain and record.of_forest:
         parts = label_parts(model, learnt, unseen, model_features(learnt if unseen is None else unseen))
         parts["rankings"] = {"genie3": forest_ranking(model, "genie3")}
+    elif explain and hasattr(model, "ranking_"):
+        parts["rankings"] = {method: model.ranking_}
+    if quality.label_measures is not None:
+        parts |= table_parts(quality.label_measures) if explain else {"label_measures": quality.label_measures}
     size = f", {n_estimators} trees" if hasattr(model, "n_estimators") else ""
     results = Results(
         learnt,
-        measures=measures,
-        measured_on=measured_on,
+        measures=quality.measures,
+        measured_on=quality.measured_on,
         facts={"Model": f"{type(model).__name__}{size}"},
         seed=random_state,
         **parts,

@@ -114,7 +114,7 @@ def analyse(
         run = _Quality(learnt, unseen, random_state, n_jobs, verbose)
         parts |= run.neighbors(rankers, rankings) | run.curves(rankers, curves)
     if explain and grown is not None:
-        parts |= label_parts(grown, learnt, unseen)
+        parts |= label_parts(grown, learnt, unseen, (learnt if unseen is None else unseen).X)
     return Results(
         learnt,
         rankings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 from ramify.analysis.explained import explained_rows
 from ramify.analysis.model_data import model_features, model_target
 from ramify.datasets import Dataset
-from ramify.metrics import auprc, measure_table
+from ramify.metrics import auprc, auroc, measure_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,38 +51,103 @@ def model_measures(model: Any, truth: Any, predicted: Any, columns: Any = None) 
     )
 
 
-def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> tuple[pd.DataFrame | None, str]:
-    """Measures on the unseen rows, or else out of bag, and on which rows; None where there are neither."""
+@dataclass(frozen=True)
+class Quality:
+    """Measures over all labels and per label, and on which rows; nothing where there were none to measure on."""
+
+    measures: pd.DataFrame | None = None
+    measured_on: str = ""
+    label_measures: pd.DataFrame | None = None
+
+
+def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> Quality:
+    """How well a model predicts the unseen rows, or else those that it left out of bag."""
     if unseen is not None:
-        scores = model_scores(model, model_features(unseen))
-        return model_measures(model, model_target(unseen), scores), f"Measured on {unseen.n_samples} test rows"
+        truth, X = model_target(unseen), model_features(unseen)
+        scores = model_scores(model, X)
+        on = f"Measured on {unseen.n_samples} test rows"
+        return Quality(model_measures(model, truth, scores), on, label_table(model, truth, scores))
     scores = getattr(model, "oob_prediction_", None)
     if scores is None:
-        return None, ""
+        return Quality()
     seen = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
     if seen.size == 0:
-        return None, ""
-    truth = model_target(learnt.rows(seen))
-    return model_measures(model, truth, scores[seen]), f"Measured out of bag on {seen.size} rows"
+        return Quality()
+    truth, scores = model_target(learnt.rows(seen)), scores[seen]
+    on = f"Measured out of bag on {seen.size} rows"
+    return Quality(model_measures(model, truth, scores), on, label_table(model, truth, scores))
 
 
-def label_quality(y: Any, probabilities: Any) -> tuple[np.ndarray, np.ndarray]:
-    """AUPRC of each label, and what the label's frequency alone would give.
+LABEL_MEASURES = {
+    "rows": "rows",
+    "prior": "prior",
+    "auprc": "AUPRC",
+    "auroc": "AUROC",
+    "f1": "F1",
+    "threshold": "threshold",
+}
+"""Columns of `label_table` and what they are called."""
+
+
+def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.DataFrame | None:
+    """How well each label or class is predicted; None for targets without.
 
     Parameters
     ----------
-    y : CSR or array of shape (n_samples, n_labels)
-        True label sets.
-    probabilities : array of the same shape
-        Predicted; rows with NaN (never out of bag) are left out.
+    model : estimator
+        Fitted.
+    truth : array or CSR
+        The target of the rows.
+    scores : array of shape (n_samples, n_labels)
+        Probabilities.
+    columns : int array, optional
+        Which of the model's labels `truth` has; all by default.
+
+    Returns
+    -------
+    DataFrame
+        Per label: `rows` that have it; `prior`, their share, which is the AUPRC of knowing nothing else; `auprc` and
+        `auroc`, NaN where all rows or none have it; `f1` of predicting it at `threshold` (of classes: the most
+        probable one, and no threshold).
     """
-    predicted = np.asarray(probabilities.toarray() if sparse.issparse(probabilities) else probabilities)
-    known = np.flatnonzero(np.isfinite(predicted).all(axis=1))
-    truth = sparse.csr_array(y)[known]
-    return np.asarray(auprc(truth, predicted[known], average=None)), np.asarray(truth.mean(axis=0)).ravel()
+    import pandas as pd
+
+    kind = getattr(model, "target_kind_", "rankings")
+    if kind not in ("classes", "labels", "hierarchy"):
+        return None
+    scores = np.asarray(scores.toarray() if sparse.issparse(scores) else scores)
+    if kind == "classes":
+        names = [str(name) for name in model.classes_]
+        has = np.asarray(truth).astype(str)[:, None] == np.array(names)
+        threshold = np.full(len(names), np.nan)
+        predicted = scores.argmax(axis=1)[:, None] == np.arange(len(names))
+    else:
+        chosen = np.arange(scores.shape[1]) if columns is None else np.asarray(columns)
+        names, scores = [model.label_names_[column] for column in chosen], scores[:, chosen]
+        has = sparse.csr_array(truth).toarray().astype(bool)
+        threshold = _thresholds(model, scores.shape[1] if columns is None else len(model.label_names_))[chosen]
+        predicted = scores >= np.nan_to_num(threshold, nan=np.inf)
+    both, either = (has & predicted).sum(axis=0), has.sum(axis=0) + predicted.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        f1 = np.where(np.isnan(threshold) & (kind != "classes"), np.nan, 2 * both / either)
+    values = {
+        "rows": has.sum(axis=0),
+        "prior": has.mean(axis=0),
+        "auprc": np.atleast_1d(auprc(has.astype(int), scores, average=None)),
+        "auroc": np.atleast_1d(auroc(has.astype(int), scores, average=None)),
+        "f1": f1,
+        "threshold": threshold,
+    }
+    return pd.DataFrame(values, index=pd.Index(names, name="label"))
 
 
-def label_parts(model: Any, learnt: Dataset, unseen: Dataset | None, X: Any = None) -> dict[str, Any]:
+def _thresholds(model: Any, n_labels: int) -> np.ndarray:
+    """The score from which each label is predicted; NaN where the model decides otherwise."""
+    threshold = getattr(model, "threshold_", 0.5)
+    return np.broadcast_to(np.array(np.nan if threshold is None else threshold, dtype=float), (n_labels,))
+
+
+def label_parts(model: Any, learnt: Dataset, unseen: Dataset | None, X: Any) -> dict[str, Any]:
     """What results say of a forest of label sets: how well each label is predicted, and why for a few rows.
 
     Parameters
@@ -90,21 +156,35 @@ def label_parts(model: Any, learnt: Dataset, unseen: Dataset | None, X: Any = No
         Fitted to `learnt`; out-of-bag predictions are measured where there are no unseen rows.
     learnt, unseen : Dataset
         The rows that the model has learnt from, and others if there are any.
-    X : array or frame, optional
-        The unseen rows (those learnt from if there are none) in the form that the model was fitted to; `data.X` by
-        default.
+    X : array or frame
+        The unseen rows (those learnt from if there are none) in the form that the model was fitted to.
     """
+    import pandas as pd
+
     if learnt.target not in ("labels", "hierarchy"):
         return {}
     shown = learnt if unseen is None else unseen
-    features = shown.X if X is None else X
-    parts: dict[str, Any] = {
-        "explained": explained_rows(model, shown, features),
+    parts = {
+        "explained": explained_rows(model, shown, X),
         "explained_on": "The model has not seen these rows."
         if unseen is not None
         else "The model has learnt from these rows, so it is surer of them than of new ones.",
     }
-    scores = getattr(model, "oob_prediction_", None) if unseen is None else model_scores(model, features)
-    if scores is not None:
-        parts["label_quality"], parts["label_baseline"] = label_quality(shown.y, scores)
-    return parts
+    scores = getattr(model, "oob_prediction_", None) if unseen is None else model_scores(model, X)
+    if scores is None:
+        return parts
+    scores = np.asarray(scores.toarray() if sparse.issparse(scores) else scores)
+    seen = np.flatnonzero(np.isfinite(scores).all(axis=1))
+    table = label_table(model, sparse.csr_array(shown.y)[seen], scores[seen])
+    if table is None:
+        return parts
+    return {**parts, **table_parts(table.set_axis(pd.Index(shown.label_names, name="label")))}
+
+
+def table_parts(table: pd.DataFrame) -> dict[str, Any]:
+    """Measures per label as results hold them: the table, and what the tree and the map of labels show of it."""
+    return {
+        "label_measures": table,
+        "label_quality": table["auprc"].to_numpy(),
+        "label_baseline": table["prior"].to_numpy(),
+    }

@@ -80,6 +80,8 @@ class Results:
         How well a model predicts, from `ramify.metrics.measure_table`.
     measured_on : str
         On which rows.
+    label_measures : frame, optional
+        The same for each label, from `ramify.analysis.model_quality.label_table`.
     label_quality : array of shape (n_labels,), optional
         How well each label is predicted; NaN where it could not be measured.
     label_baseline : array of shape (n_labels,), optional
@@ -130,6 +132,7 @@ class Results:
     q_values_per_label: np.ndarray | None = None
     measures: pd.DataFrame | None = None
     measured_on: str = ""
+    label_measures: pd.DataFrame | None = None
     label_quality: np.ndarray | None = None
     label_baseline: np.ndarray | None = None
     quality_name: str = "AUPRC"

@@ -17,7 +17,7 @@ from ramify.cli.options import (
     report_option,
     running_options,
 )
-from ramify.cli.terminal import command_line, plain, show_measures, shows_progress, wrote
+from ramify.cli.terminal import command_line, plain, show_measures, shows_progress, write_label_measures, wrote
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--trees", default=100, show_default=True, type=WholeNumber(1), help="Number of trees.")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
 @click.option("--min-samples-leaf", default=1, show_default=True, type=WholeNumber(1), help="Rows per leaf.")
+@click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
 @running_options
 @report_option
 @output_options
@@ -42,6 +43,7 @@ def fit(
     trees: int,
     max_depth: int | None,
     min_samples_leaf: int,
+    per_label: str | None,
     seed: int,
     jobs: int,
     report: str | None,
@@ -64,9 +66,7 @@ def fit(
     from ramify.models import save
     from ramify.report import write_report
 
-    if report is not None and not MODEL_METHODS[method].of_forest:
-        raise click.UsageError("--report shows forests; for chains use 'ramify rank --method lcc --report'.")
-    keep_inputs({"-o": model_file, "--report": report}, *data, hierarchy)
+    keep_inputs({"-o": model_file, "--per-label": per_label, "--report": report}, *data, hierarchy)
     dataset = refuse_empty(read_data(data, target, hierarchy))
     fitted = fit_model(
         dataset,
@@ -83,13 +83,15 @@ def fit(
     if report is not None:
         write_report(found, report)
     save(fitted.model, model_file)
+    if per_label is not None:
+        write_label_measures(found.label_measures, per_label)
     if as_json or not quiet:
         if not as_json:
             click.echo(plain(described(fitted.learnt, chosen=bool(target))))
         show_measures(found.measures, found.measured_on, as_json=as_json)
         if not as_json:
             click.echo(f"Saved {model_file}: {_made(method, trees, fitted.learnt)}.")
-            wrote(report)
+            wrote(per_label, report)
 
 
 def _made(method: str, trees: int, learnt: Dataset) -> str:

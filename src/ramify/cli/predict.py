@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
-from ramify.cli.terminal import json_text, show_measures, unicode_output, wrote
+from ramify.cli.terminal import json_text, show_measures, unicode_output, write_label_measures, wrote
 from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @data_options
 @click.option("-o", "--output", default=None, type=OutputFile(), help="CSV file; standard output otherwise.")
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
+@click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
 @jobs_option
 @output_options
 def predict(
@@ -32,6 +33,7 @@ def predict(
     hierarchy: str | None,
     output: str | None,
     probabilities: bool,
+    per_label: str | None,
     jobs: int,
     as_json: bool,
     quiet: bool,
@@ -49,11 +51,11 @@ def predict(
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
     """  # noqa: D301
     from ramify.analysis.model_data import matched_features, matched_target
-    from ramify.analysis.model_quality import model_measures, model_scores
+    from ramify.analysis.model_quality import label_table, model_measures, model_scores
     from ramify.cli.inputs import data_to_predict, refuse_empty
     from ramify.models import load
 
-    keep_inputs({"-o": output}, model_file, *data, hierarchy)
+    keep_inputs({"-o": output, "--per-label": per_label}, model_file, *data, hierarchy)
     if not model_file.endswith(".ramify") and any(name.endswith(".ramify") for name in data):
         raise click.UsageError(
             f"The model comes first, then the data: ramify predict MODEL DATA. Got {model_file} first."
@@ -82,17 +84,24 @@ def predict(
     else:
         with whole_text(Path(output)) as file:
             _write(file, rows)
-    if output is not None and (as_json or not quiet):
-        matched = matched_target(dataset, model) if hasattr(model, "prior_") else None
-        measures, title = None, ""
-        if matched is not None:
-            scores = shown if are_scores else model_scores(model, X)
-            measures = model_measures(model, matched.truth, scores, matched.columns)
-            title = f"Measured on {dataset.n_samples} rows{matched.note}"
-        elif dataset.y is not None and not as_json:
-            click.echo("Not measured: the data has other targets than the model predicts.", err=True)
+    told = output is not None and (as_json or not quiet)
+    if not told and per_label is None:
+        return
+    matched = matched_target(dataset, model) if hasattr(model, "prior_") else None
+    measures, labels, title = None, None, ""
+    if matched is not None:
+        scores = shown if are_scores else model_scores(model, X)
+        measures = model_measures(model, matched.truth, scores, matched.columns)
+        labels = label_table(model, matched.truth, scores, matched.columns)
+        title = f"Measured on {dataset.n_samples} rows{matched.note}"
+    elif dataset.y is not None and told and not as_json:
+        click.echo("Not measured: the data has other targets than the model predicts.", err=True)
+    if told:
         show_measures(measures, title, as_json=as_json)
-        wrote(output, quiet=as_json)
+    if per_label is not None:
+        write_label_measures(labels, per_label)
+    if told:
+        wrote(output, per_label, quiet=as_json)
 
 
 def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Iterator[list[Any]]:
@@ -111,7 +120,7 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
         sets = sparse.csr_array(predicted)
         for row, i in enumerate(ids):
             labels = sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist()
-            yield [neutralised(i), neutralised("@".join(model.label_names_[label] for label in sorted(labels)))]
+            yield [neutralised(i), neutralised("|".join(model.label_names_[label] for label in sorted(labels)))]
     else:
         yield ["id", *names]
         for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):

@@ -142,6 +142,22 @@ def show_measures(measures: pd.DataFrame | None, title: str, *, as_json: bool) -
     console().print(shown)
 
 
+def write_label_measures(table: pd.DataFrame | None, path: str) -> None:
+    """Write how well each label is predicted as CSV with all digits, or say why that is not known."""
+    from pathlib import Path
+
+    from ramify.writing import neutralised, whole_text
+
+    if table is None:
+        raise ValueError(
+            "--per-label: no label was measured. Give rows with classes or label sets: a test part beside the training "
+            "part, or a forest with out-of-bag rows."
+        )
+    named = table.set_axis([neutralised(str(name)) for name in table.index])
+    with whole_text(Path(path)) as file:
+        named.to_csv(file, index_label="label", lineterminator="\n")
+
+
 def wrote(*paths: str | None, quiet: bool = False) -> None:
     """Tell which files were written."""
     import click

@@ -1,0 +1,110 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+from ramify.analysis import fit_model
+from ramify.analysis.model_quality import LABEL_MEASURES, label_table
+from ramify.cli.main import main
+from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel, write_arff
+from ramify.ensemble import ForestClassifier, LabelRankingForest
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_multilabel(200, n_features=8, n_labels=3, signal=2.0, random_state=0)
+
+
+def test_measures_per_label_are_those_of_scikit_learn(data):
+    learnt, rest = data.rows(np.arange(120)), data.rows(np.arange(120, 200))
+    forest = ForestClassifier(20, random_state=0).fit(learnt.X, learnt.y)
+    truth, scores = rest.y.toarray(), forest.predict_proba(rest.X)
+    table = label_table(forest, rest.y, scores)
+    assert list(table.columns) == list(LABEL_MEASURES)
+    for label, (_, row) in enumerate(table.iterrows()):
+        y, p = truth[:, label], scores[:, label]
+        assert row["rows"] == y.sum()
+        assert row["prior"] == pytest.approx(y.mean())
+        assert row["auprc"] == pytest.approx(average_precision_score(y, p), abs=0.03)  # another rule between points
+        assert row["auroc"] == pytest.approx(roc_auc_score(y, p))
+        assert row["f1"] == pytest.approx(f1_score(y, p >= 0.5))
+        assert row["threshold"] == 0.5
+
+
+def test_some_of_the_labels_are_measured_as_among_all(data):
+    forest = ForestClassifier(20, random_state=0).fit(data.X, data.y)
+    scores = forest.predict_proba(data.X)
+    some = label_table(forest, data.y[:, [2, 0]], scores, np.array([2, 0]))
+    pd.testing.assert_frame_equal(some, label_table(forest, data.y, scores).iloc[[2, 0]])
+
+
+def test_classes_are_predicted_by_the_most_probable(data):
+    y = np.array(["b", "a", "c"])[(data.X[:, 0] > 0).astype(int) + (data.X[:, 1] > 1)]
+    forest = ForestClassifier(20, random_state=0).fit(data.X, y)
+    table = label_table(forest, y, forest.predict_proba(data.X))
+    assert list(table.index) == ["a", "b", "c"]
+    assert table["threshold"].isna().all()
+    predicted = forest.predict(data.X)
+    assert table["f1"].to_list() == pytest.approx(f1_score(y, predicted, average=None).tolist())
+
+
+def test_labels_of_all_rows_or_none_have_no_curve(data):
+    forest = ForestClassifier(5, random_state=0).fit(data.X, data.y)
+    truth = data.y.toarray()
+    truth[:, 0], truth[:, 1] = 0, 1
+    table = label_table(forest, truth, forest.predict_proba(data.X))
+    assert np.isnan(table["auroc"].iloc[[0, 1]]).all()
+
+
+def test_rankings_have_no_labels_to_measure():
+    made = make_label_ranking(40, random_state=0)
+    forest = LabelRankingForest(3, random_state=0).fit(made.X, made.y)
+    assert label_table(forest, made.y, forest.predict(made.X)) is None
+
+
+def test_out_of_bag_labels_beat_their_frequency():
+    made = make_hierarchical(300, depth=2, n_features=16, random_state=0)
+    results = fit_model(made, n_estimators=30, explain=True).results
+    assert (results.label_measures["auprc"] > results.label_measures["prior"]).all()
+    np.testing.assert_array_equal(results.label_quality, results.label_measures["auprc"])
+    assert tuple(results.label_measures.index) == made.label_names
+
+
+@pytest.fixture(scope="module")
+def files(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    write_arff(data.rows(np.arange(120)), folder / "toy.train.arff")
+    write_arff(data.rows(np.arange(120, 200)), folder / "toy.test.arff")
+    return folder
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code
+
+
+TARGET = ("--target", "label0", "--target", "label1", "--target", "label2", "--jobs", 1)
+
+
+@pytest.mark.parametrize("method", ["random-forest", "lcc"])
+def test_fit_and_predict_write_the_same_measures_per_label(files, tmp_path, method, capsys):
+    model, fitted, predicted = tmp_path / "m.ramify", tmp_path / "fit.csv", tmp_path / "predict.csv"
+    options = ("--method", method, "--trees", 5, "-o", model, "--per-label", fitted, "--report", tmp_path / "r.html")
+    assert run("fit", files / "toy.train.arff", files / "toy.test.arff", *TARGET, *options) == 0
+    assert f"Wrote {fitted}" in capsys.readouterr().out
+    outputs = ("-o", tmp_path / "p.csv", "--per-label", predicted)
+    assert run("predict", model, files / "toy.test.arff", *TARGET, *outputs) == 0
+    table = pd.read_csv(fitted, index_col="label")
+    assert list(table.index) == ["label0", "label1", "label2"]
+    pd.testing.assert_frame_equal(pd.read_csv(predicted, index_col="label"), table)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "How well is each label predicted?" in page
+    assert "A pooled AUROC can lie below the prior" in page
+
+
+def test_measures_per_label_that_are_not_there_are_missed(files, tmp_path, capsys):
+    options = ("--method", "br", "--trees", 3, "-o", tmp_path / "m.ramify", "--per-label", tmp_path / "q.csv")
+    assert run("fit", files / "toy.train.arff", *TARGET, *options) == 1
+    assert "no label was measured. Give rows with classes or label sets" in capsys.readouterr().err
+    assert (tmp_path / "m.ramify").exists()
