@@ -98,6 +98,11 @@ ROWS = {
         "75,000 sparse features, 20,000 rows, 10 trees: 2 times faster, never densified", "P", "15.3 s, 0.26 GiB"
     ),
     "R30": Row("a fresh install adds few packages, extras are optional, the wheel is under 10 MB", "P", "-"),
+    "R34": Row(
+        "a study after any change of content (data, method, measure, split, version) is the same as a fresh study",
+        "P",
+        "Ramify before: 6 kinds of change returned old values",
+    ),
 }
 
 

@@ -1,3 +1,4 @@
+import errno
 import multiprocessing
 import os
 import shutil
@@ -403,7 +404,7 @@ def test_a_hierarchy_a_sparse_matrix_and_names_are_part_of_what_a_cell_is(tmp_pa
     def keys(value):
         method = partial(toy_study.noisy_mean, power=value)
         study = Study({"toy": partial(toy_study.make_data, 0)}, {"it": method}, splits=2, folder=tmp_path)
-        return [cell.key for cell in study.cells()]
+        return [cell.identity for cell in study.cells()]
 
     values = [
         Hierarchy.from_edges(edges, w0=0.5),
@@ -425,3 +426,68 @@ def test_a_run_leaves_no_file_open(tmp_path):
     before = len(list(files.iterdir()))
     study.run()
     assert len(list(files.iterdir())) == before
+
+
+def test_a_folder_without_file_locks_is_a_clean_error_and_no_endless_wait(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "lockf", no_locks)
+    with pytest.raises(StudyError, match=r"cannot be locked \(No locks available\).*local disk"):
+        toy_study.study(folder=tmp_path).run()
+
+
+def test_a_result_file_removed_while_running_is_not_called_safe(tmp_path):
+    study = toy_study.study(folder=tmp_path)
+
+    def remove(n_done, n_cells):
+        if n_done == 5:
+            (tmp_path / "results.sqlite").unlink()
+
+    with pytest.raises(StudyError, match="was removed while the study was in use, and what was finished went with it"):
+        study.run(progress=remove)
+    with pytest.raises(StudyError, match="was removed"):
+        study.status()
+    assert len(study.run().results()) == 100
+
+
+ORPHANS = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from ramify.datasets import Dataset
+from ramify.study import Study
+
+def endless(train, test, seed, folder):
+    import os
+    (Path(folder) / f"{os.getpid()}.worker").touch()
+    time.sleep(600)
+    return {"value": 1.0}
+
+from functools import partial
+data = Dataset(np.eye(8), y=np.arange(8) % 2, target="classes")
+Study({"a": data}, {"m": partial(endless, folder=sys.argv[1])}, splits=2, folder=sys.argv[1]).run(n_jobs=2)
+"""
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks processes up as Linux shows them")
+def test_workers_of_a_killed_study_end_with_it(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", ORPHANS, str(tmp_path)], env=environment(), cwd=HERE.parents[1])
+    workers: list[int] = []
+    while len(workers) < 2:
+        assert process.poll() is None
+        time.sleep(0.1)
+        workers = [int(path.stem) for path in tmp_path.glob("*.worker")]
+    process.kill()
+    process.wait()
+    while any(map(is_running, workers)):  # the test's own time limit is far below the ten minutes of a cell
+        time.sleep(0.2)

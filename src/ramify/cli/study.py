@@ -139,6 +139,7 @@ def status(
     rows = [(*index, *map(int, values)) for index, values in zip(counts.index, counts.to_numpy(), strict=True)]
     if not quiet:
         print_whole(text_table("", ["data set", "method", "done", "failed", "waiting"], rows))
+        click.echo("For the data sets as the last run read them; 'ramify study run' reads them again.")
     for _, failure in chosen.errors().iterrows():
         last = failure["error"].strip().splitlines()[-1]
         place = f"{failure['dataset']} / {failure['method']} / split {failure['split']}"
@@ -169,9 +170,8 @@ def table(
     if as_json:
         click.echo(json_text(values.to_dict(orient="index")))
         return
-    rows = [(index, *map(float, row)) for index, row in _rows(values)]
     if not quiet:
-        print_whole(text_table(measure, ["data set", *values.columns], rows))
+        _show_table(chosen, measure)
 
 
 @study.command()
@@ -316,12 +316,22 @@ def _show_findings(module: ModuleType, chosen: Study, name: str) -> None:
         return
     counts = chosen.status().sum()
     for measure in chosen.measure_names():
-        values = chosen.table(measure)
-        rows = [(index, *map(float, row)) for index, row in _rows(values)]
-        print_whole(text_table(measure, ["data set", *values.columns], rows))
+        _show_table(chosen, measure)
     click.echo(
         f"{int(counts['done'])} of {int(counts.sum())} cells are done; their results are in {plain(chosen.folder)}."
     )
+
+
+def _show_table(chosen: Study, measure: str) -> None:
+    """Means of a measure; those that are not over all splits are named."""
+    values = chosen.table(measure)
+    rows = [(index, *map(float, row)) for index, row in _rows(values)]
+    print_whole(text_table(measure, ["data set", *values.columns], rows))
+    for (dataset, method), row in chosen.counts(measure).iterrows():
+        if 0 < row["measured"] < row["splits"]:
+            failed = f", {row['failed']} failed" if row["failed"] else ""
+            place = plain(f"{method} on {dataset}")
+            click.echo(f"{place}: the mean of {row['measured']} of {row['splits']} splits{failed}.", err=True)
 
 
 def _rows(frame: Any) -> list[tuple[str, list[Any]]]:
@@ -347,20 +357,13 @@ def _escaped(text: object) -> str:
 def _write_report(chosen: Study, path: Path, known: Mapping[str, Comparison] = MappingProxyType({})) -> None:
     from ramify.report import Results, write_report
 
-    comparisons = {}
+    comparisons = dict(known)
     for measure in chosen.measure_names():
-        values = chosen.table(measure).dropna()
-        if values.shape[0] < 2 or values.shape[1] < 2:
-            continue
-        if measure in known:
-            comparisons[measure] = known[measure]
-            continue
-        try:
-            larger = chosen.larger_is_better(measure)
-        except ValueError as error:
-            click.echo(f"Not compared: {plain(measure)}. {plain(str(error))}", err=True)
-            continue
-        comparisons[measure] = chosen.compare(measure, larger_is_better=larger)
+        if measure not in known:
+            try:
+                comparisons[measure] = chosen.compare(measure)
+            except ValueError as error:
+                click.echo(f"Not compared: {plain(str(error))}", err=True)
     title = f"Study {chosen.folder.name}"
     results = Results(comparisons=comparisons, title=title, seed=chosen.random_state, command=command_line())
     write_report(results, path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -9,7 +11,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from ramify.study.cells import Outcome
+from ramify.study.store import Outcome
 
 Task = tuple[Any, ...]
 CONNECT_SECONDS = 15
@@ -26,7 +28,25 @@ def run_local(function: Callable[..., Outcome], tasks: Iterable[Task], *, n_jobs
             yield function(*task)
         return
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
-    yield from parallel(delayed(function)(*task) for task in tasks)
+    yield from parallel(delayed(_until_orphaned)(os.getpid(), function, *task) for task in tasks)
+
+
+_watched: set[int] = set()
+
+
+def _until_orphaned(parent: int, function: Callable[..., Outcome], *task: Any) -> Outcome:
+    """Run a task in a worker process that ends as soon as the process that started it is gone."""
+    if os.getppid() == parent and parent not in _watched:
+        _watched.add(parent)
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    return function(*task)
+
+
+def _end_with(parent: int) -> None:
+    # Where the operating system gives an orphan no other parent (Windows), a worker finishes its cell first.
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 @contextmanager

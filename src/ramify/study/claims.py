@@ -6,13 +6,14 @@ however that process ends, so nothing is ever left "running" and nothing has to 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
 from pathlib import Path
 from typing import Self
 
-from ramify.study.store import unusable
+from ramify.study.store import StudyError, unusable
 
 if sys.platform == "win32":
     import msvcrt
@@ -20,6 +21,7 @@ else:
     import fcntl
 
 FILE_NAME = "claims.lock"
+_HELD_BY_ANOTHER = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 # Closing a file gives back all locks of the process on it, so the claims of one process on one folder share a file.
 _HELD: set[tuple[str, int]] = set()
 _FILES: dict[str, tuple[int, int]] = {}  # by path: the open file and how many claims use it
@@ -54,10 +56,20 @@ class Claims:
         """Claim a cell; False where another run, or another thread of this one, holds it."""
         place = _place(key)
         with _HELD_LOCK:
-            if (self._path, place) in _HELD or not _lock(self._file, place):
+            if (self._path, place) in _HELD or not self._locked(place):
                 return False
             _HELD.add((self._path, place))
             return True
+
+    def _locked(self, place: int) -> bool:
+        try:
+            return _lock(self._file, place)
+        except OSError as error:
+            raise StudyError(
+                f"{self._path} cannot be locked ({error.strerror}): the file system of this folder has no file locks, "
+                "which keep two runs from doing the same work. Take a folder on a local disk (--folder), copy "
+                "results.sqlite there, and run the study again; it goes on where it was."
+            ) from None
 
     def release(self, key: str) -> None:
         """Give a claim back."""
@@ -74,14 +86,17 @@ def _place(key: str) -> int:
 
 
 def _lock(file: int, place: int) -> bool:
+    """Lock a byte; False where another process holds it, an OSError where the file system cannot lock."""
     try:
         if sys.platform == "win32":
             os.lseek(file, place, os.SEEK_SET)
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         else:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place, os.SEEK_SET)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _HELD_BY_ANOTHER:
+            return False
+        raise
     return True
 
 

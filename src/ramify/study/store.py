@@ -6,10 +6,9 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from ramify.study.cells import Outcome
 
 FILE_NAME = "results.sqlite"
 COLUMNS = {
@@ -29,6 +28,28 @@ COLUMNS = {
     "versions": "TEXT NOT NULL",
     "finished_at": "TEXT NOT NULL",
 }
+
+
+CONTENTS = {"dataset": "TEXT", "loader": "TEXT", "content": "TEXT NOT NULL"}
+"""What a data set held when a run last read it; a loader is known by the fingerprint of its code and arguments."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What running a cell gave: the row that goes into the store."""
+
+    key: str
+    record: dict[str, Any]
+
+
+def refuse_reserved(measures: Iterable[str]) -> None:
+    """Refuse measures that are called like a column of the results."""
+    for name in measures:
+        if name in COLUMNS:
+            raise ValueError(
+                f"A measure cannot be called {name!r}: the results have a column of that name. Call it otherwise, for "
+                f"instance 'my {name}'."
+            )
 
 
 class StudyError(OSError):
@@ -53,15 +74,20 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / FILE_NAME
+        self._is_prepared = False
 
     def prepare(self) -> None:
-        """Make the folder and the table where they are not there yet."""
+        """Make the folder and the tables where they are not there yet."""
+        self._is_prepared = False
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StudyError(f"The study's folder {self.folder} cannot be made: {error.strerror}.") from None
         columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
         self._execute(f"CREATE TABLE IF NOT EXISTS cells ({columns})")
+        columns = ", ".join(f"{name} {kind}" for name, kind in CONTENTS.items())
+        self._execute(f"CREATE TABLE IF NOT EXISTS contents ({columns}, PRIMARY KEY (dataset, loader))")
+        self._is_prepared = True
 
     def write(self, outcome: Outcome) -> None:
         """Keep one finished cell; of a cell that is there already only a failure is replaced, by a success."""
@@ -79,9 +105,19 @@ class Store:
         """Status ("done" or "failed") of every cell in the file, by key."""
         return dict(self._rows("SELECT key, status FROM cells"))
 
-    def has(self, key: str) -> bool:
-        """Whether a cell was finished."""
-        return bool(self._rows("SELECT 1 FROM cells WHERE key = ?", [key]))
+    def status(self, key: str) -> str | None:
+        """Status of one cell; None for one that is not in the file."""
+        rows = self._rows("SELECT status FROM cells WHERE key = ?", [key])
+        return str(rows[0][0]) if rows else None
+
+    def note_content(self, dataset: str, loader: str, content: str) -> None:
+        """Keep what a data set held when it was read now."""
+        self._execute("INSERT OR REPLACE INTO contents VALUES (?, ?, ?)", [dataset, loader, content])
+
+    def contents(self) -> dict[tuple[str, str], str]:
+        """What the data sets held when a run last read them, by data set and loader."""
+        rows = self._rows("SELECT dataset, loader, content FROM contents", table="contents")
+        return {(str(dataset), str(loader)): str(content) for dataset, loader, content in rows}
 
     def forget(self, keys: Iterable[str]) -> None:
         """Remove cells, so that they run again."""
@@ -116,19 +152,35 @@ class Store:
         return connection
 
     def _execute(self, statement: str, values: Iterable[Any] = ()) -> None:
+        self._refuse_if_gone()
         try:
             with closing(self._connect()) as connection:
                 connection.execute(statement, tuple(values))
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise unusable(self.path, error) from None
+            raise self._unusable(error) from None
 
-    def _rows(self, statement: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+    def _rows(self, statement: str, values: Iterable[Any] = (), *, table: str = "cells") -> list[tuple[Any, ...]]:
+        self._refuse_if_gone()
         if not self.path.exists():
             return []
         try:
             with closing(self._connect()) as connection:
-                if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'cells'").fetchone():
+                if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone():
                     return []  # killed, or looked at, between making the file and making the table
                 return list(connection.execute(statement, tuple(values)))
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise unusable(self.path, error) from None
+            raise self._unusable(error) from None
+
+    def _refuse_if_gone(self) -> None:
+        if self._is_prepared and not self.path.exists():
+            raise self._gone()
+
+    def _unusable(self, error: Exception) -> StudyError:
+        replaced = self._is_prepared and "no such table" in str(error)
+        return self._gone() if replaced else unusable(self.path, error)
+
+    def _gone(self) -> StudyError:
+        return StudyError(
+            f"{self.path} was removed while the study was in use, and what was finished went with it. Put the file "
+            "back, or run the study again, from the beginning."
+        )

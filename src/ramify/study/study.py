@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,14 @@ from ramify import metrics
 from ramify.compare import Comparison, compare
 from ramify.datasets import Dataset
 from ramify.parameters import check_integer, check_jobs
-from ramify.study.backends import dask_client, run_dask, run_local
-from ramify.study.cells import Cell, Outcome, describe, make_cell, n_splits, run_cell
+from ramify.study.backends import Task, dask_client, run_dask, run_local
+from ramify.study.cells import Cell, describe, make_cell, method_content, run_cell
 from ramify.study.claims import Claims
-from ramify.study.store import COLUMNS, Store
-
-Progress = Callable[[int, int], None]
-logger = logging.getLogger("ramify.study")
+from ramify.study.fingerprint import fingerprint
+from ramify.study.loading import UNREADABLE, load_fresh
+from ramify.study.splits import n_splits, seeded
+from ramify.study.store import COLUMNS, Store, refuse_reserved
+from ramify.study.work import Progress, Work
 
 
 class Study:
@@ -29,6 +29,10 @@ class Study:
 
     Every finished cell (one method on one split of one data set) is a row of `folder/results.sqlite`. A run can be
     killed at any moment and goes on where it was; several runs on one folder share the work.
+
+    A cell is known by the content of its data, method, measures and split, so a change of a file, of an array, of a
+    function's code or of a parameter runs what it concerns again, and nothing else. `run` reads every data set to see
+    whether it changed; all other methods read none and tell what holds for the data as the last run found it.
 
     Parameters
     ----------
@@ -38,10 +42,11 @@ class Study:
         An estimator is fitted on the training rows and measured on the test rows. A function of (train, test, seed)
         gets both as `Dataset` and returns a dict of measures.
     measures : dict of str to function, or list of names of `ramify.metrics`, optional
-        For estimators: functions of (y_true, y_score) or (y_true, y_pred).
+        For estimators: functions of (y_true, y_score) or (y_true, y_pred), or scorers of scikit-learn. What a function
+        is given, predictions or probabilities, is what `ramify.metrics.takes` tells.
     splits : int, "parts" or splitter, default=10
         Number of shuffled folds (stratified for classes), the data's own train (+ valid) and test parts, or any
-        scikit-learn splitter.
+        scikit-learn splitter; one that shuffles without a seed gets the study's.
     folder : path, default="study"
         Where the results are kept.
     random_state : int, default=0
@@ -83,6 +88,7 @@ class Study:
         self.datasets = dict(datasets)
         self.methods = dict(methods)
         self.measures = _named_measures(measures)
+        refuse_reserved(self.measures)
         self.splits = splits
         self.folder = Path(folder)
         self.random_state = check_integer(self, "random_state", random_state, low=0)
@@ -92,19 +98,20 @@ class Study:
         if both := [name for name in self.losses if name in self.gains]:
             raise ValueError(f"The measure {both[0]!r} is named as a loss and as a gain; it can be one of them.")
         self._store = Store(self.folder)
+        self._read: dict[str, tuple[Any, str]] = {}  # by data set: its loader and the content that this object read
 
     def cells(self) -> list[Cell]:
         """All cells, data set by data set, split by split, so that one data set is read once."""
-        measured = ", ".join(sorted(self.measures))
-        splits = self.splits if isinstance(self.splits, (int, str)) else repr(self.splits)
-        settings = {
-            name: f"{describe(method)} | {measured} | {splits} | {self.random_state}"
+        splits = self._splits()
+        settings = {name: f"{describe(method)} | {', '.join(self.measures)}" for name, method in self.methods.items()}
+        contents = {
+            name: method_content(method, self.measures, splits, self.random_state, name)
             for name, method in self.methods.items()
         }
         return [
-            make_cell(dataset, method, split, settings[method], self.random_state)
+            make_cell(dataset, method, split, settings[method], self.random_state, contents[method])
             for dataset in self.datasets
-            for split in range(n_splits(self.splits))
+            for split in range(n_splits(splits))
             for method in self.methods
         ]
 
@@ -129,28 +136,30 @@ class Study:
         check_jobs("Study.run", n_jobs)
         cells = self.cells()
         self._store.prepare()
-        if retry:
-            failed = {key for key, status in self._store.statuses().items() if status == "failed"}
-            self._store.forget(cell.key for cell in cells if cell.key in failed)
+        self._read.clear()
         with Claims(self.folder) as claims:
+            work = Work(cells, self._store, claims, self._content, self._task, retry=retry, progress=progress)
             if dask is None:
-                self._run_all(cells, claims, lambda tasks: run_local(run_cell, tasks, n_jobs=n_jobs), progress)
+                work.do(lambda tasks: run_local(run_cell, tasks, n_jobs=n_jobs))
             else:
                 with dask_client(dask) as client:
-                    self._run_all(cells, claims, lambda tasks: run_dask(run_cell, tasks, client=client), progress)
+                    work.do(lambda tasks: run_dask(run_cell, tasks, client=client))
         return self
 
     def status(self) -> pd.DataFrame:
-        """Number of cells done, failed and waiting, per data set and method."""
-        statuses = self._store.statuses()
-        rows = [(cell.dataset, cell.method, statuses.get(cell.key, "waiting")) for cell in self.cells()]
+        """Number of cells done, failed and waiting, per data set and method, for the data as the last run read it."""
+        statuses, keys = self._store.statuses(), self._keys()
+        rows = [(cell.dataset, cell.method, statuses.get(str(key), "waiting")) for cell, key in keys]
         frame = pd.DataFrame(rows, columns=["dataset", "method", "status"])
         counts = frame.groupby(["dataset", "method", "status"], sort=False).size().unstack(fill_value=0)
         return counts.reindex(columns=["done", "failed", "waiting"], fill_value=0)
 
     def results(self) -> pd.DataFrame:
-        """Every finished cell of this study as a row: coordinates, measures, times, memory, error."""
-        keys = {cell.key for cell in self.cells()}
+        """Every finished cell of this study as a row: coordinates, measures, times, memory, error.
+
+        No data is read: the cells are those over the data as the last run read it.
+        """
+        keys = {key for _, key in self._keys()}
         records = [record for record in self._store.records() if record["key"] in keys]
         for record in records:
             record.update(record.pop("measures"))
@@ -166,21 +175,33 @@ class Study:
 
     def measure_names(self) -> list[str]:
         """Names of the measures that finished cells have."""
-        return [name for name in self.results().columns if name not in _COORDINATES]
+        return _measure_names(self.results())
 
     def table(self, measure: str) -> pd.DataFrame:
-        """Mean of a measure over the finished splits: one row per data set, one column per method."""
-        results = self.results()
-        if results.empty:
-            raise ValueError(f"The study in {self.folder} has no finished cell yet; run it first.")
-        if measure not in (known := self.measure_names()):
-            raise ValueError(f"The study has no measure {measure!r}; it has {', '.join(known)}.")
-        done = results[results["status"] == "done"]
-        table = done.pivot_table(index="dataset", columns="method", values=measure, aggfunc="mean", sort=False)
+        """Mean of a measure over the finished splits: one row per data set, one column per method.
+
+        No data is read: the values are those over the data as the last run read it. `counts` tells of how many splits
+        each is the mean.
+        """
+        table = self._measured(measure).pivot_table(
+            index="dataset", columns="method", values=measure, aggfunc="mean", sort=False
+        )
         order = [name for name in self.methods if name in table.columns]
         table = table.reindex(index=[name for name in self.datasets if name in table.index], columns=order)
         table.index.name = table.columns.name = None
         return table
+
+    def counts(self, measure: str) -> pd.DataFrame:
+        """Per data set and method: splits in all, splits with a value of a measure, splits that failed."""
+        measured = self._measured(measure)
+        asked = pd.Series([(cell.dataset, cell.method) for cell in self.cells()]).value_counts(sort=False)
+        frame = pd.DataFrame({"splits": asked})
+        pairs = list(zip(measured["dataset"], measured["method"], strict=True))
+        for name, chosen in (("measured", measured[measure].notna()), ("failed", measured["status"] == "failed")):
+            found = pd.Series([pair for pair, counts in zip(pairs, chosen, strict=True) if counts], dtype=object)
+            frame[name] = found.value_counts().reindex(frame.index, fill_value=0)
+        frame.index = pd.MultiIndex.from_tuples(frame.index, names=["dataset", "method"])
+        return frame
 
     def larger_is_better(self, measure: str) -> bool:
         """Which way a measure points: as `losses` and `gains` say, else as its function or its name is known for."""
@@ -199,69 +220,111 @@ class Study:
     def compare(self, measure: str, *, larger_is_better: bool | None = None, **options: Any) -> Comparison:
         """Compare the methods by one measure over the data sets that all of them finished.
 
-        Smaller values win where the measure is a loss, unless `larger_is_better` says otherwise.
+        A method that failed on a split, or has no value there, is left out, and then every data set that another
+        method has not finished; the sentence of the result says so. Smaller values win where the measure is a loss,
+        unless `larger_is_better` says otherwise.
         """
         larger = self.larger_is_better(measure) if larger_is_better is None else larger_is_better
-        return compare(self.table(measure).dropna(), larger_is_better=larger, **options)
-
-    def _run_all(
-        self,
-        cells: list[Cell],
-        claims: Claims,
-        backend: Callable[[Iterator[tuple[Any, ...]]], Iterator[Outcome]],
-        progress: Progress | None,
-    ) -> None:
-        """Run claimed cells until all are finished; wait for those that another run holds."""
-        taken: set[str] = set()
-        try:
-            while waiting := self._unfinished(cells):
-                n_before = len(waiting)
-                for outcome in backend(self._claimed(waiting, claims, taken)):
-                    self._store.write(outcome)
-                    _log(outcome)
-                    claims.release(outcome.key)
-                    taken.discard(outcome.key)
-                    n_before -= 1
-                    if progress is not None:
-                        progress(len(cells) - n_before, len(cells))
-                if self._unfinished(cells):
-                    time.sleep(0.2)
-        finally:
-            for key in taken:
-                claims.release(key)
-        if progress is not None:
-            progress(len(cells), len(cells))
-
-    def _unfinished(self, cells: list[Cell]) -> list[Cell]:
-        statuses = self._store.statuses()
-        return [cell for cell in cells if cell.key not in statuses]
-
-    def _claimed(self, cells: list[Cell], claims: Claims, taken: set[str]) -> Iterator[tuple[Any, ...]]:
-        """Tasks of the cells that nobody else runs or has finished, claimed one by one as workers become free."""
-        for cell in cells:
-            if not claims.take(cell.key):
-                continue
-            if self._store.has(cell.key):
-                claims.release(cell.key)
-                continue
-            taken.add(cell.key)
-            yield (
-                cell,
-                self.datasets[cell.dataset],
-                self.methods[cell.method],
-                self.measures,
-                self.splits,
-                self.random_state,
+        table, left_out = self._complete(measure)
+        told = f" Left out: {'; '.join(left_out)}." if left_out else ""
+        if min(table.shape) < 2:
+            raise ValueError(
+                f"A comparison by {measure!r} needs at least 2 data sets and 2 methods that finished all splits; there "
+                f"are {table.shape[0]} and {table.shape[1]}.{told}"
             )
+        found = compare(table, larger_is_better=larger, **options)
+        return replace(found, sentence=found.sentence + told)
+
+    def _complete(self, measure: str) -> tuple[pd.DataFrame, list[str]]:
+        """The table without methods that failed and data sets that are not finished, and what was left out."""
+        table, counts = self.table(measure), self.counts(measure)
+        left_out = []
+        for method in list(table.columns):
+            of_method = counts.xs(method, level="method")
+            n_lost = of_method["failed"] + self._without_value(measure, method).reindex(of_method.index, fill_value=0)
+            if n_lost.any():
+                places = ", ".join(f"{n} of {of_method['splits'][name]} splits of {name}" for name, n in _some(n_lost))
+                left_out.append(f"{method}, which failed or has no value on {places}")
+                table = table.drop(columns=method)
+        for dataset in list(table.index):
+            of_set = counts.xs(dataset, level="dataset").reindex(table.columns, fill_value=0)
+            n_waiting = int((of_set["splits"] - of_set["measured"]).sum())
+            if n_waiting or (of_set["splits"] == 0).any():
+                reason = f"{n_waiting} cells of it are waiting" if n_waiting else "some methods do not run on it"
+                left_out.append(f"{dataset}, because {reason}")
+                table = table.drop(index=dataset)
+        return table, left_out
+
+    def _without_value(self, measure: str, method: str) -> pd.Series:
+        """Number of splits that a method finished without a value of the measure, per data set."""
+        measured = self._measured(measure)
+        rows = measured[(measured["method"] == method) & (measured["status"] == "done") & measured[measure].isna()]
+        return rows["dataset"].value_counts()
+
+    def _measured(self, measure: str) -> pd.DataFrame:
+        """The results, where some have that measure."""
+        results = self.results()
+        if results.empty:
+            n_others = len(self._store.statuses())
+            others = (
+                f" The folder has {n_others} results over other data, methods, measures, splits or versions."
+                if n_others
+                else ""
+            )
+            raise ValueError(f"The study in {self.folder} has no finished cell yet; run it first.{others}")
+        if measure not in (known := _measure_names(results)):
+            raise ValueError(f"The study has no measure {measure!r}; it has {', '.join(known)}.")
+        return results
+
+    def _task(self, cell: Cell) -> Task:
+        """What `run_cell` is called with."""
+        load, method = self.datasets[cell.dataset], self.methods[cell.method]
+        content = self._content(cell.dataset)
+        return cell, content, load, method, self.measures, self._splits(), self.random_state
+
+    def _splits(self) -> Any:
+        return seeded(self.splits, self.random_state)
+
+    def _keys(self) -> list[tuple[Cell, str | None]]:
+        """Every cell with its key, over the data as it was last read; None where it never was."""
+        noted = self._store.contents()
+        contents: dict[str, str | None] = {}
+        for name, load in self.datasets.items():
+            loader, content = self._read.get(name, (None, None))
+            if isinstance(load, Dataset):
+                contents[name] = fingerprint(load, f"the data set {name!r}")
+            elif loader is load:
+                contents[name] = content
+            else:
+                contents[name] = noted.get((name, fingerprint(load, f"the loader of {name!r}")))
+        pairs = [(cell, contents[cell.dataset]) for cell in self.cells()]
+        return [(cell, None if content is None else cell.key(content)) for cell, content in pairs]
+
+    def _content(self, name: str) -> str:
+        """Content of a data set, read now if this run has not read it yet."""
+        load = self.datasets[name]
+        if name not in self._read or self._read[name][0] is not load:
+            loader = "" if isinstance(load, Dataset) else fingerprint(load, f"the loader of {name!r}")
+            try:
+                content, _ = load_fresh(load)
+            except Exception:  # the cells will say it
+                content = UNREADABLE
+            self._read[name] = load, content
+            if loader:
+                self._store.note_content(name, loader, content)
+        return self._read[name][1]
 
     def __repr__(self) -> str:
         n_cells = len(self.datasets) * len(self.methods) * n_splits(self.splits)
         return f"Study({len(self.datasets)} data sets, {len(self.methods)} methods, {n_cells} cells, {self.folder})"
 
 
-def _log(outcome: Outcome) -> None:
-    place = "{dataset} / {method} / split {split}".format_map(outcome.record)
-    logger.info("%s: %s in %.1f s", place, outcome.record["status"], outcome.record["seconds"])
+def _some(counts: pd.Series) -> list[tuple[str, int]]:
+    return [(str(name), int(count)) for name, count in counts.items() if count]
+
+
+def _measure_names(results: pd.DataFrame) -> list[str]:
+    return [name for name in results.columns if name not in _COORDINATES]
 
 
 _COORDINATES = frozenset(COLUMNS) - {"measures"}
