@@ -121,33 +121,59 @@ template <class Number>
 struct Workspace {
   std::vector<Keyed<Number>> items, spare;
   std::vector<std::uint32_t> codes;
-  std::vector<Number> sample;
+  std::vector<Number> listed, sample;
 };
 
-/// Edges of quantile bins: bin b holds values <= edges[b], the last bin the rest. Empty if the sample has at most
-/// `max_bins` distinct values, so that exact codes do.
+/// How often each row is looked at for the edges of bins; empty: once. The same rows for every column and for dense and
+/// sparse storage.
+std::vector<std::uint32_t> rows_looked_at(std::int64_t n_rows) {
+  std::vector<std::uint32_t> times;
+  if (n_rows <= quantile_sample) return times;
+  times.assign(static_cast<std::size_t>(n_rows), 0);
+  Random random(0, 0);
+  for (std::int64_t i = 0; i < quantile_sample; ++i) ++times[random.below(static_cast<std::uint64_t>(n_rows))];
+  return times;
+}
+
+/// The stored cells of a column; all other rows hold zero.
 template <class Number>
-std::vector<Number> bin_edges(const std::vector<Number>& values, std::int32_t max_bins, std::vector<Number>& sample) {
+struct Cells {
+  const std::vector<Number>& values;
+  const std::vector<std::uint32_t>* rows;  ///< of the values; null: every row is stored
+  std::int64_t n_rows;
+
+  bool any_zero() const { return rows != nullptr && static_cast<std::int64_t>(values.size()) < n_rows; }
+};
+
+/// Edges of quantile bins: bin b holds values <= edges[b], the last bin the rest. Empty if the rows looked at have at
+/// most `max_bins` distinct values, so that exact codes do.
+template <class Number>
+std::vector<Number> bin_edges(const Cells<Number>& cells, const std::vector<std::uint32_t>& times,
+                              std::int32_t max_bins, std::vector<Number>& sample) {
   sample.clear();
-  const auto n = static_cast<std::int64_t>(values.size());
-  if (n <= quantile_sample) {
-    for (const Number value : values)
-      if (value == value) sample.push_back(value);
-  } else {
-    Random random(0, 0);
-    for (std::int64_t i = 0; i < quantile_sample; ++i) {
-      const Number value = values[random.below(static_cast<std::uint64_t>(n))];
-      if (value == value) sample.push_back(value);
-    }
+  std::size_t n_zeros = times.empty() ? static_cast<std::size_t>(cells.n_rows) : quantile_sample;
+  for (std::size_t i = 0; i < cells.values.size(); ++i) {
+    const std::size_t n_times = times.empty() ? 1 : times[cells.rows == nullptr ? i : (*cells.rows)[i]];
+    n_zeros -= n_times;
+    if (cells.values[i] == cells.values[i]) sample.insert(sample.end(), n_times, cells.values[i]);
   }
   std::sort(sample.begin(), sample.end());
+  // the zeros that are not stored stand between what is below them and the rest
+  const auto n_below =
+      static_cast<std::size_t>(std::lower_bound(sample.begin(), sample.end(), Number(0)) - sample.begin());
+  const std::size_t n = sample.size() + n_zeros;
+  const auto at_place = [&](std::size_t place) {
+    if (place < n_below) return sample[place];
+    return place < n_below + n_zeros ? Number(0) : sample[place - n_zeros];
+  };
   std::int64_t n_distinct = sample.empty() ? 0 : 1;
   for (std::size_t i = 1; i < sample.size(); ++i) n_distinct += sample[i] != sample[i - 1];
+  n_distinct += n_zeros > 0 && !(n_below < sample.size() && sample[n_below] == Number(0));
   std::vector<Number> edges;
   if (n_distinct <= max_bins) return edges;
   for (std::int32_t b = 1; b < max_bins; ++b) {
-    const Number edge = sample[sample.size() * static_cast<std::size_t>(b) / static_cast<std::size_t>(max_bins)];
-    if (edge < sample.back() && (edges.empty() || edge > edges.back())) edges.push_back(edge);
+    const Number edge = at_place(n * static_cast<std::size_t>(b) / static_cast<std::size_t>(max_bins));
+    if (edge < at_place(n - 1) && (edges.empty() || edge > edges.back())) edges.push_back(edge);
   }
   return edges;
 }
@@ -175,8 +201,8 @@ void code_by_bins(Column& column, const std::vector<Number>& values, const std::
       if (next <= edges.size() && edges[next - 1] < value) bin = next;
     }
     codes[i] = static_cast<std::uint32_t>(bin);
-    if (value < lower[bin]) lower[bin] = static_cast<double>(value);
-    if (value > upper[bin]) upper[bin] = static_cast<double>(value);
+    if (value < lower[bin]) lower[bin] = static_cast<double>(value + Number(0));
+    if (value > upper[bin]) upper[bin] = static_cast<double>(value + Number(0));
   }
   // an empty bin (possible when edges come from a sample) collapses onto its lower edge
   for (std::size_t b = 0; b < n_bins; ++b) {
@@ -271,21 +297,35 @@ void code_by_category(Column& column, const std::vector<Number>& values, std::in
   }
 }
 
-/// Code values (all of them listed) into `space.codes` and the column's tables.
+/// What the coding of every column shares.
+struct CodingPlan {
+  const std::vector<std::int32_t>& n_categories;
+  std::int32_t max_bins;
+  std::vector<std::uint32_t> times;  ///< that each row is looked at for the edges of bins
+};
+
+CodingPlan coding_plan(const std::vector<std::int32_t>& n_categories, std::int32_t max_bins, std::int64_t n_rows) {
+  return {n_categories, max_bins, max_bins > 0 ? rows_looked_at(n_rows) : std::vector<std::uint32_t>()};
+}
+
+/// Code the cells into `space.codes` and the column's tables; behind them comes the code of zero if not all are stored.
 template <class Number>
-void code_values(Column& column, const std::vector<Number>& values, std::int32_t n_categories, std::int32_t max_bins,
-                 std::int64_t feature, Workspace<Number>& space) {
+void code_cells(Column& column, const Cells<Number>& cells, const CodingPlan& plan, std::int64_t feature,
+                Workspace<Number>& space) {
+  const std::int32_t n_categories = plan.n_categories[static_cast<std::size_t>(feature)];
   if (n_categories > max_categories) {
     throw std::invalid_argument("Nominal feature " + std::to_string(feature) + " has " + std::to_string(n_categories) +
                                 " categories, at most " + std::to_string(max_categories) +
                                 " are possible; merge rare ones or pass it as numeric.");
   }
-  if (n_categories > 0) return code_by_category(column, values, n_categories, feature, space.codes);
-  if (max_bins > 0) {
-    const std::vector<Number> edges = bin_edges(values, max_bins, space.sample);
-    if (!edges.empty()) return code_by_bins(column, values, edges, space.codes);
+  space.listed = cells.values;
+  if (cells.any_zero()) space.listed.push_back(Number(0));
+  if (n_categories > 0) return code_by_category(column, space.listed, n_categories, feature, space.codes);
+  if (plan.max_bins > 0) {
+    const std::vector<Number> edges = bin_edges(cells, plan.times, plan.max_bins, space.sample);
+    if (!edges.empty()) return code_by_bins(column, space.listed, edges, space.codes);
   }
-  code_by_rank(column, values, space);
+  code_by_rank(column, space.listed, space);
 }
 
 void check_shape(std::int64_t n_rows, std::int64_t n_columns, const std::vector<std::int32_t>& n_categories) {
@@ -301,6 +341,7 @@ template <class Number>
 FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n_categories, std::int32_t max_bins,
                         int n_threads, const Poll& poll) {
   check_shape(X.n_rows, X.n_columns, n_categories);
+  const CodingPlan plan = coding_plan(n_categories, max_bins, X.n_rows);
   std::vector<std::shared_ptr<const Column>> columns(static_cast<std::size_t>(X.n_columns));
   std::vector<Workspace<Number>> spaces(static_cast<std::size_t>(n_threads));
   const std::int64_t per_task = X.column_stride == 1 ? columns_per_task : 1;
@@ -317,8 +358,7 @@ FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n
       control.check();
       auto column = std::make_shared<Column>();
       column->n_rows = X.n_rows;
-      code_values(*column, block[static_cast<std::size_t>(f - first)], n_categories[static_cast<std::size_t>(f)],
-                  max_bins, f, space);
+      code_cells(*column, Cells<Number>{block[static_cast<std::size_t>(f - first)], nullptr, X.n_rows}, plan, f, space);
       store_all(*column, space.codes);
       columns[static_cast<std::size_t>(f)] = std::move(column);
     }
@@ -329,20 +369,22 @@ FeatureTable code_dense(MatrixView<Number> X, const std::vector<std::int32_t>& n
 
 namespace {
 
-/// A column whose listed entries are coded and whose other rows hold zero.
+/// A column whose stored cells are coded and whose other rows hold zero.
 template <class Number>
-std::shared_ptr<Column> sparse_column(const std::vector<std::uint32_t>& rows, const std::vector<Number>& values,
-                                      std::int64_t n_rows, std::int32_t n_categories, std::int32_t max_bins,
-                                      std::int64_t feature, Workspace<Number>& space) {
+std::shared_ptr<Column> sparse_column(const Cells<Number>& cells, const CodingPlan& plan, std::int64_t feature,
+                                      Workspace<Number>& space) {
   auto column = std::make_shared<Column>();
-  column->n_rows = n_rows;
-  std::vector<Number> listed = values;
-  listed.push_back(Number(0));  // so that zero has a code
-  code_values(*column, listed, n_categories, max_bins, feature, space);
+  column->n_rows = cells.n_rows;
+  code_cells(*column, cells, plan, feature, space);
+  if (!cells.any_zero()) {  // every row is stored, in order
+    store_all(*column, space.codes);
+    return column;
+  }
+  const std::vector<std::uint32_t>& rows = *cells.rows;
   const std::uint32_t zero = space.codes.back();
   space.codes.pop_back();
-  column->default_code = static_cast<std::int32_t>(zero);
-  if (smaller_sparse(static_cast<std::int64_t>(rows.size()), n_rows, width_for(column->n_codes))) {
+  if (smaller_sparse(static_cast<std::int64_t>(rows.size()), cells.n_rows, width_for(column->n_codes))) {
+    column->default_code = static_cast<std::int32_t>(zero);
     column->sparse = true;
     // entries that fell into zero's bin are no exceptions
     std::vector<std::uint32_t> kept;
@@ -354,7 +396,7 @@ std::shared_ptr<Column> sparse_column(const std::vector<std::uint32_t>& rows, co
     store_codes(*column, kept);
     return column;
   }
-  std::vector<std::uint32_t> codes(static_cast<std::size_t>(n_rows), zero);
+  std::vector<std::uint32_t> codes(static_cast<std::size_t>(cells.n_rows), zero);
   for (std::size_t i = 0; i < rows.size(); ++i) codes[rows[i]] = space.codes[i];
   store_all(*column, codes);
   return column;
@@ -366,6 +408,7 @@ template <class Number, class Index>
 FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std::int32_t>& n_categories,
                          std::int32_t max_bins, int n_threads, const Poll& poll) {
   check_shape(X.length, X.n_slices, n_categories);
+  const CodingPlan plan = coding_plan(n_categories, max_bins, X.length);
   std::vector<std::shared_ptr<const Column>> columns(static_cast<std::size_t>(X.n_slices));
   std::vector<Workspace<Number>> spaces(static_cast<std::size_t>(n_threads));
   const auto code_block = [&](std::int64_t task, int thread, const Control& control) {
@@ -381,8 +424,7 @@ FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std:
         rows.push_back(static_cast<std::uint32_t>(X.indices[i]));
         values.push_back(X.data[i]);
       }
-      columns[static_cast<std::size_t>(f)] =
-          sparse_column(rows, values, X.length, n_categories[static_cast<std::size_t>(f)], max_bins, f, space);
+      columns[static_cast<std::size_t>(f)] = sparse_column(Cells<Number>{values, &rows, X.length}, plan, f, space);
     }
   };
   run_tasks((X.n_slices + columns_per_task - 1) / columns_per_task, n_threads, code_block, poll);

@@ -145,7 +145,7 @@ class TreeGrower {
       if (drawing_.repeated()) continue;  // as good as a feature drawn before, which stays
       const std::int64_t feature = drawing_.feature();
       if (params_.random_splits) {
-        splitter_.random(feature, table_.column(feature), n, limits, random, best_);
+        splitter_.random(feature, table_.column(feature), limits, random, best_);
       } else {
         splitter_.best(feature, table_.head(feature), n, limits, best_);
       }

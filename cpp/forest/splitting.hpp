@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/bits.hpp"
+#include "base/indexing.hpp"
 #include "base/random.hpp"
 #include "forest/node_entries.hpp"
 #include "forest/nominal.hpp"
@@ -82,24 +84,24 @@ class Splitter {
   void best(std::int64_t feature, const ColumnHead& column, std::int64_t n, const SideLimits& limits, Split& best) {
     limits_ = limits;
     prepare_missing();
-    if (column.nominal) return best_nominal(feature, column.n_codes, n, best);
+    if (column.nominal && column.n_codes > 2) return best_nominal(feature, column.n_codes, n, best);
     if (!scan_at_once()) {
       entries.sort();
       scan();
     }
     if (!cut_.found || !cut_.worthwhile || !better(best)) return;
     accept(feature, best);
+    if (column.nominal) return write_two_values(column.n_codes, best);
     best.nominal = best.has_threshold = false;
     best.low = cut_.low;
     best.high = cut_.high;
   }
 
   /// The same with one random cut (numeric: uniform in value between the extremes; nominal: a random subset).
-  void random(std::int64_t feature, const Column& column, std::int64_t n, const SideLimits& limits, Random& random,
-              Split& best) {
+  void random(std::int64_t feature, const Column& column, const SideLimits& limits, Random& random, Split& best) {
     limits_ = limits;
     prepare_missing();
-    if (column.nominal) return random_nominal(feature, column.n_codes, n, random, best);
+    if (column.nominal) return random_nominal(feature, column.n_codes, random, best);
     cut_.found = false;
     double threshold = std::numeric_limits<double>::infinity();
     std::int32_t low = entries.max_code;
@@ -357,8 +359,8 @@ class Splitter {
     write_subset(n_codes, static_cast<std::size_t>(cut_.low) + 1, best);
   }
 
-  void random_nominal(std::int64_t feature, std::int32_t n_codes, std::int64_t n, Random& random, Split& best) {
-    list_codes(n);
+  void random_nominal(std::int64_t feature, std::int32_t n_codes, Random& random, Split& best) {
+    note_codes(n_codes);
     const auto k = codes_.size();
     cut_.found = false;
     std::size_t n_left = k;
@@ -377,9 +379,7 @@ class Splitter {
         place_[odd] = 1 - place_[odd];
         n_left = n_left == 0 ? 1 : k - 1;
       }
-      relabel(place_);
-      entries.min_code = 0;
-      entries.max_code = 1;
+      recode_to_sides(n_codes);
       ordered_codes_.clear();
       for (std::size_t g = 0; g < k; ++g)
         if (place_[g] == 0) ordered_codes_.push_back(codes_[g]);
@@ -393,6 +393,39 @@ class Splitter {
     if (!cut_.found || !cut_.worthwhile || !better(best)) return;
     accept(feature, best);
     write_subset(n_codes, n_left, best);
+  }
+
+  /// Note the node's distinct codes, ascending; the rows that hold the default stay unlisted.
+  void note_codes(std::int32_t n_codes) {
+    present_.assign(static_cast<std::size_t>((n_codes + 63) / 64), 0);
+    const auto note = [this](std::int32_t code) { present_[at(code / 64)] |= std::uint64_t(1) << (code % 64); };
+    for (const std::uint64_t key : entries.keys) note(NodeEntries::code_of(key));
+    if (entries.n_default > 0) note(entries.default_code);
+    codes_.clear();
+    for (std::size_t word = 0; word < present_.size(); ++word) {
+      for (std::uint64_t bits = present_[word]; bits != 0; bits &= bits - 1)
+        codes_.push_back(static_cast<std::int32_t>(word * 64 + lowest_bit(bits)));
+    }
+  }
+
+  /// Replace each code by its side, `place_` of its position in `codes_`.
+  void recode_to_sides(std::int32_t n_codes) {
+    side_of_code_.resize(static_cast<std::size_t>(n_codes));
+    for (std::size_t g = 0; g < codes_.size(); ++g) side_of_code_[at(codes_[g])] = place_[g];
+    for (std::uint64_t& key : entries.keys) {
+      const auto side = static_cast<std::uint32_t>(side_of_code_[at(NodeEntries::code_of(key))]);
+      key = NodeEntries::key_of(side, NodeEntries::row_of(key));
+    }
+    if (entries.n_default > 0) entries.default_code = side_of_code_[at(entries.default_code)];
+    entries.min_code = 0;
+    entries.max_code = 1;
+  }
+
+  /// The cut of a nominal feature of at most two values, which needs no order.
+  void write_two_values(std::int32_t n_codes, Split& best) {
+    codes_.assign(1, entries.min_code);
+    if (entries.max_code != entries.min_code) codes_.push_back(entries.max_code);
+    write_subset(n_codes, cut_.low == entries.max_code ? codes_.size() : 1, best);
   }
 
   /// The first `n_left` of `codes_` go left.
@@ -416,7 +449,8 @@ class Splitter {
   CategorySums sums_;
   std::vector<double> along_;
   std::vector<char> listed_;
-  std::vector<std::int32_t> codes_, ordered_codes_, order_, place_;
+  std::vector<std::int32_t> codes_, ordered_codes_, order_, place_, side_of_code_;
+  std::vector<std::uint64_t> present_;
 };
 
 }  // namespace ramify
