@@ -21,7 +21,7 @@ def test_labels_have_their_frequencies_as_baseline():
 
 
 def test_unknown_target_is_refused():
-    with pytest.raises(ValueError, match=r"'target' parameter must be 'labels'.*Got 'sets'"):
+    with pytest.raises(ValueError, match=r"'target' parameter of measure_table must be one of 'classes'.*Got 'sets'"):
         measure_table([[1]], [[1]], target="sets", prior=[1])
 
 

@@ -89,7 +89,7 @@ def fit_model(
         if unseen is None and model.bootstrap and "oob_score" in model.get_params():
             model.set_params(oob_score=True)
         model.fit(model_features(learnt), model_target(learnt), sample_weight=learnt.sample_weight)
-        if learnt.target == "labels":  # a sparse matrix has no names
+        if learnt.target_type.has_sets and learnt.hierarchy is None:  # a sparse matrix has no names
             model.label_names_ = learnt.label_names
     else:
         model.fit(model_features(learnt), chain_target(learnt))

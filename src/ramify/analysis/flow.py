@@ -96,7 +96,7 @@ def analyse(
         "verbose": verbose,
     }
     if explain:
-        forest["oob_score"] = forest["bootstrap"] and learnt.target in ("labels", "hierarchy")
+        forest["oob_score"] = forest["bootstrap"] and learnt.target_type.has_sets
     relief = {
         "n_neighbors": n_neighbors,
         "n_iterations": _share(n_iterations, learnt.n_samples),
@@ -181,8 +181,9 @@ def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, Feature
 def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
     """The ranking with the data's own names of features and labels."""
     labels = ranking.label_names
-    if ranking.per_label is not None and data.target != "rankings" and len(data.label_names) == len(labels):
-        labels = data.label_names if data.target != "classes" else labels
+    own = ranking.per_label is not None and not data.target_type.ranks_labels and not data.target_type.has_one_label
+    if own and len(data.label_names) == len(labels):
+        labels = data.label_names
     names = data.feature_names if len(ranking) == data.n_features else ranking.names
     return FeatureRanking(
         names,

@@ -244,7 +244,7 @@ def _chains(name: str, class_name: str) -> Callable[..., Any]:
     def build(data: Dataset, *, random_state: int, n_jobs: int | None, verbose: int = 0, **forest: Any) -> Any:
         from ramify import chains, ensemble
 
-        if data.target not in ("labels", "classes"):
+        if not data.target_type.has_labels or data.hierarchy is not None:
             raise ValueError(
                 f"The method {name} learns label sets and classes. The target is {data.target!r}; "
                 "use another method, or name another target."

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ramify import ensemble
 from ramify.datasets import Dataset
+from ramify.targets import Target, target_type
 
 
 def learnt_and_unseen(data: Dataset) -> tuple[Dataset, Dataset | None]:
@@ -85,20 +86,25 @@ def model_target(data: Dataset) -> Any:
     """The target as a model learns it: class names, a sparse label matrix, numbers or rankings."""
     if data.y is None:
         raise ValueError(f"{data.source or 'The data'} has no target to learn; name its columns.")
-    if data.target == "classes":
+    if data.target_type.has_one_label:
         return _class_names(data)
-    if data.target in ("labels", "hierarchy"):
+    if data.target_type.has_sets:
         return sparse.csr_array(data.y)
     import pandas as pd
 
     return pd.DataFrame(np.asarray(data.y).reshape(data.n_samples, -1), columns=list(data.label_names) or None)
 
 
+def predicted_type(model: Any) -> type[Target]:
+    """The type of target that a fitted model predicts; label rankers that are no forests predict rankings."""
+    return target_type(getattr(model, "target_kind_", "rankings"))
+
+
 def chain_target(data: Dataset) -> Any:
     """The target as chains learn it: classes, or dense label sets with their names."""
     import pandas as pd
 
-    if data.target == "classes":
+    if data.target_type.has_one_label:
         return model_target(data)
     dense = data.y.toarray() if sparse.issparse(data.y) else data.y
     return pd.DataFrame(dense, columns=list(data.label_names) or None)
@@ -124,18 +130,19 @@ class MatchedTarget(NamedTuple):
 
 def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
     """The data's target by the names of the model's labels; None where it has nothing that the model predicts."""
-    kind = "rankings" if not hasattr(model, "target_kind_") else model.target_kind_
-    if data.y is None or (data.target != kind and {data.target, kind} != {"labels", "hierarchy"}):
+    kind = predicted_type(model)
+    is_alike = data.target_type is kind or (data.target_type.has_sets and kind.has_sets)
+    if data.y is None or not is_alike:
         return None
     names = tuple(model.label_names_)
-    if kind == "classes":
+    if kind.has_one_label:
         return MatchedTarget(_class_names(data), np.arange(len(names)), "")
     position = {name: column for column, name in enumerate(data.label_names)}
     columns = np.array([column for column, name in enumerate(names) if name in position], dtype=np.intp)
-    if not len(columns) or (kind == "rankings" and len(columns) < len(names)):
+    if not len(columns) or (kind.ranks_labels and len(columns) < len(names)):
         return None
     given = [position[names[column]] for column in columns]
-    if kind in ("numbers", "rankings"):
+    if not kind.has_labels:
         truth = np.asarray(data.y).reshape(data.n_samples, -1)[:, given]
     else:
         truth = sparse.csr_array(sparse.csc_array(data.y)[:, given])

@@ -12,6 +12,7 @@ from ramify.analysis.explained import explained_rows
 from ramify.analysis.model_data import model_features, model_target
 from ramify.datasets import Dataset
 from ramify.metrics import auprc, auroc, measure_table
+from ramify.targets import target_type
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +38,9 @@ def model_measures(model: Any, truth: Any, predicted: Any, columns: Any = None) 
         Which of the model's labels `truth` has; all by default.
     """
     kind: Any = getattr(model, "target_kind_", "rankings")
+    has_one_label = target_type(kind).has_one_label
     prior, hierarchy = np.atleast_1d(model.prior_), getattr(model, "hierarchy", None)
-    if columns is not None and kind != "classes" and len(columns) < len(prior):
+    if columns is not None and not has_one_label and len(columns) < len(prior):
         prior, predicted = prior[columns], np.asarray(predicted).reshape(truth.shape[0], -1)[:, columns]
         hierarchy = None if hierarchy is None else hierarchy.subset(hierarchy.names[column] for column in columns)
     return measure_table(
@@ -46,7 +48,7 @@ def model_measures(model: Any, truth: Any, predicted: Any, columns: Any = None) 
         predicted,
         target=kind,
         prior=prior,
-        classes=getattr(model, "classes_", None) if kind == "classes" else None,
+        classes=getattr(model, "classes_", None) if has_one_label else None,
         hierarchy=hierarchy,
     )
 
@@ -161,7 +163,7 @@ def label_parts(model: Any, learnt: Dataset, unseen: Dataset | None, X: Any) -> 
     """
     import pandas as pd
 
-    if learnt.target not in ("labels", "hierarchy"):
+    if not learnt.target_type.has_sets:
         return {}
     shown = learnt if unseen is None else unseen
     parts = {

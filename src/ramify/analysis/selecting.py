@@ -99,7 +99,7 @@ def select_features(
     """
     check_option("select_features", "method", method, tuple(SELECTION_METHODS))
     check_integer("select_features", "cv", cv, low=0)
-    measured = bool(cv) and data.target == "classes"
+    measured = bool(cv) and data.target_type.has_one_label
     if measured:
         _check_folds(cv, model_target(data))
     hierarchy = column_hierarchy(feature_hierarchy, data.feature_names)

@@ -59,15 +59,10 @@ def data_to_predict(model: Any, files: Sequence[str], target: Sequence[str], hie
 
 def described(data: Dataset, *, chosen: bool) -> str:
     """What was read, in a line: a target that nobody chose is told, so that a wrong guess is seen."""
-    kinds = {
-        "classes": f"{data.n_labels} classes",
-        "labels": f"{data.n_labels} labels",
-        "hierarchy": f"{data.n_labels} labels in a hierarchy",
-        "numbers": f"{', '.join(data.label_names[:3])} as {'a number' if data.n_labels == 1 else 'numbers'}",
-        "rankings": f"rankings of {data.n_labels} labels",
-    }
-    guessed = data.target in ("classes", "numbers") and not chosen
-    target = kinds.get(str(data.target), "none") + (" (taken by its place; --target names another)" if guessed else "")
+    kind = data.target_type
+    target = "none" if data.target is None else kind.described(data.label_names)
+    if data.target is not None and not chosen and not kind.has_sets and not kind.ranks_labels:
+        target += " (taken by its place; --target names another)"
     return f"{data.n_samples} rows, {data.n_features} features, target: {target}, {data.source}"
 
 

@@ -108,14 +108,16 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
     """Lines of the CSV file: an identifier, then what was predicted."""
     from scipy import sparse
 
+    from ramify.analysis.model_data import predicted_type
+
     by_pair = probabilities and hasattr(model, "pair_names_")
     names = [neutralised(name) for name in (model.pair_names_ if by_pair else model.label_names_)]
     ids = [str(number) for number in range(1, data.n_samples + 1)] if data.ids is None else [str(i) for i in data.ids]
-    kind = getattr(model, "target_kind_", "rankings")
-    if kind == "classes" and not probabilities:
+    kind = predicted_type(model)
+    if kind.has_one_label and not probabilities:
         yield ["id", "prediction"]
         yield from ([neutralised(i), neutralised(str(value))] for i, value in zip(ids, predicted, strict=True))
-    elif kind in ("labels", "hierarchy") and not probabilities:
+    elif kind.has_sets and not probabilities:
         yield ["id", "prediction"]
         sets = sparse.csr_array(predicted)
         for row, i in enumerate(ids):

@@ -163,7 +163,7 @@ def _check_labels(labels: tuple[str, ...], data: Dataset) -> None:
     """Refuse labels that the data lacks before the work begins; pairs of a ranking are looked up later."""
     known = set(data.label_names)
     for label in labels:
-        if data.target in ("labels", "hierarchy") and label not in known:
+        if data.target_type.has_sets and label not in known:
             raise ValueError(
                 f"--label {label}: the target has no such label among its {len(known)}. "
                 f"The first are {', '.join(map(repr, data.label_names[:3]))}."

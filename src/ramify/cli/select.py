@@ -151,7 +151,7 @@ def _read(
         return annotated_dataset(read, ontology, classes=_read_classes(Path(classes)), min_count=min_count), ontology
     if read.target is None:
         raise click.UsageError("The data has no target; name a table of row ids and classes with --classes.")
-    if read.target not in {"classes", "labels", "hierarchy"}:
+    if not read.target_type.has_labels:
         raise click.UsageError(f"Features are selected for classes or label sets; this data has {read.target}.")
     return replace(read, X=presence(read), categories=()), ontology
 

@@ -136,7 +136,7 @@ def _closed(pairs: list[tuple[str, str]], ids: list[str], ontology: Hierarchy) -
 
 
 def _classes_of(annotations: Dataset) -> dict[str, str]:
-    if annotations.target != "classes" or annotations.ids is None:
+    if not annotations.target_type.has_one_label or annotations.ids is None:
         raise ValueError("The target of annotated rows must be classes; pass `classes` to give others.")
     values = annotations.y
     if annotations.label_names and np.asarray(values).dtype.kind in "iu":

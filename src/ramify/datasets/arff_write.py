@@ -83,15 +83,15 @@ def _columns(data: Dataset) -> list[tuple[str, str]]:
     columns = [] if data.ids is None else [("id", "string")]
     for name, values in zip(data.feature_names, data.categories, strict=True):
         columns.append((name, "numeric" if values is None else _domain(values)))
+    kind = data.target_type
     if data.target == "hierarchy":
         columns.append(("class", "hierarchical " + _hierarchy_entries(_known(data.hierarchy))))
-    elif data.target == "rankings":
+    elif kind.ranks_labels:
         columns.append(("ranking", "RANKING " + _domain(data.label_names)))
-    elif data.target == "classes":
+    elif kind.has_one_label:
         columns.append(("class", _domain(data.label_names)))
     elif data.target is not None:
-        kind = "{0,1}" if data.target == "labels" else "numeric"
-        columns.extend((name, kind) for name in data.label_names)
+        columns.extend((name, "{0,1}" if kind.has_sets else "numeric") for name in data.label_names)
     return columns
 
 
@@ -187,10 +187,10 @@ def _target_cells(data: Dataset) -> Iterator[dict[int, str]]:
     if data.target == "hierarchy":
         hierarchy = _known(data.hierarchy)
         return ({0: "@".join(labels) or "''"} for labels in hierarchy.decode(hierarchy.most_specific(data.y)))
-    if data.target == "classes":
+    if data.target_type.has_one_label:
         names = [_quoted(name) for name in data.label_names]
         return ({0: names[int(code)]} for code in data.y)
-    if data.target == "rankings":
+    if data.target_type.ranks_labels:
         for name in data.label_names:
             if not {">", "="}.isdisjoint(name):
                 raise ValueError(f"The label {name!r} holds > or =, which separate the labels of an order; rename it.")

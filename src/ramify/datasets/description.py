@@ -108,18 +108,18 @@ def _target(data: Dataset) -> dict[str, Any]:
     if data.target is None or data.y is None:
         return {}
     described: dict[str, Any] = {"labels": data.n_labels}
-    if data.target == "classes":
+    kind = data.target_type
+    if kind.has_one_label:
         counts = np.bincount(data.y, minlength=data.n_labels)
         described["class_counts"] = {name: int(n) for name, n in zip(data.label_names, counts, strict=True)}
         described["without_positive"] = int((counts == 0).sum())
-    elif data.target == "numbers":
+    elif kind.has_sets:
+        described.update(_label_sets(data))
+    else:
         described["missing_labels"] = int(np.isnan(data.y).sum())
-    elif data.target == "rankings":
-        described["missing_labels"] = int(np.isnan(data.y).sum())
+    if kind.ranks_labels:
         described["has_ties"] = _has_ties(data.y)
         described.update(_distinct(np.nan_to_num(data.y, nan=-1.0), data.n_samples))
-    else:
-        described.update(_label_sets(data))
     return described
 
 

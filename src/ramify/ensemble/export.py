@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.features import feature_names
 from ramify.parameters import check_integer, check_option
+from ramify.targets import target_type
 from ramify.targets.rankings import order_text
 
 _SHOWN_LABELS = 5
@@ -97,7 +98,7 @@ class _Tree:
             leaf=_leaf_reader(forest, arrays, index),
             feature_names=feature_names(forest),
             categories=list(forest.categories_),
-            ranks_labels=forest.target_kind_ == "rankings",
+            ranks_labels=target_type(forest.target_kind_).ranks_labels,
         )
 
     def prediction(self, node: int) -> dict[str, float]:
@@ -137,14 +138,15 @@ def _subsets(arrays: dict[str, np.ndarray], index: int) -> list[np.ndarray]:
 def _leaf_reader(forest: Any, arrays: dict[str, np.ndarray], index: int) -> Callable[[int, float], dict[str, float]]:
     """A function that gives the prediction of a leaf, by its number in the tree and its weight."""
     names, first = forest.label_names_, int(arrays["tree_leaves"][index])
-    if forest.trees_.outcome == "numbers":
-        if forest.target_kind_ == "rankings":
+    if forest.trees_.outcome == "steps":
+        return _step_reader(forest, arrays, first)
+    kind = target_type(forest.target_kind_)
+    if not kind.has_labels:
+        if kind.ranks_labels:
             values = forest.leaf_rankings(index).tolist()
         else:
             values = (arrays["leaf_values"][first:] * forest.scale_ + forest.prior_).tolist()
         return lambda leaf, _: dict(zip(names, values[leaf], strict=True))
-    if forest.trees_.outcome == "steps":
-        return _step_reader(forest, arrays, first)
     ends, partial = arrays["leaf_offsets"].tolist(), arrays["leaf_partial"].tolist()
     labels, counts = arrays["leaf_labels"].tolist(), arrays["leaf_counts"].tolist()
 
@@ -164,7 +166,7 @@ def _step_reader(forest: Any, arrays: dict[str, np.ndarray], first: int) -> Call
     """A function that gives the steps of a leaf: of log-odds, or in units of the targets."""
     names, ends = forest.label_names_, arrays["leaf_offsets"].tolist()
     labels = arrays["leaf_labels"].tolist()
-    scale = forest.scale_ if forest.target_kind_ == "numbers" else np.ones(len(names))
+    scale = getattr(forest, "scale_", np.ones(len(names)))
     steps = (arrays["leaf_values"] * scale[arrays["leaf_labels"]]).tolist()
 
     def of_leaf(leaf: int, _: float) -> dict[str, float]:

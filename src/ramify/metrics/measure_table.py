@@ -24,6 +24,8 @@ from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearm
 from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
 from ramify.metrics.measures import larger_is_better
 from ramify.metrics.numbers import r2, rmse, rrmse
+from ramify.parameters import check_option
+from ramify.targets import MEASURED_KINDS, target_type
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,16 +78,14 @@ def measure_table(
     {'RMSE': 0.82, 'RRMSE': 1.0, 'R2': 0.0}
     """
     frequencies = np.atleast_1d(np.asarray(prior, dtype=np.float64))
-    if target == "numbers":
-        model = _number_measures(y_true, y_score, frequencies)
-        baseline = _number_measures(y_true, np.broadcast_to(frequencies, (len(y_true), frequencies.size)), frequencies)
-    elif target == "classes":
+    kind = target_type(check_option("measure_table", "target", target, MEASURED_KINDS))
+    if kind.has_one_label:
         scores = np.asarray(y_score)
         predicted = np.asarray(classes)[scores.argmax(axis=1)] if y_pred is None else y_pred
         model = _class_measures(y_true, scores, predicted, classes)
         constant = np.broadcast_to(frequencies, scores.shape)
         baseline = _class_measures(y_true, constant, np.asarray(classes)[constant.argmax(axis=1)], classes)
-    elif target in ("labels", "hierarchy"):
+    elif kind.has_sets:
         if y_pred is not None:
             y_pred = matched_by_name(y_true, y_pred, "y_pred", hierarchy)[1]
         y_true, y_score = matched_by_name(y_true, y_score, "y_score", hierarchy)
@@ -96,14 +96,12 @@ def measure_table(
         model = _label_measures(truth, y_score, predicted, hierarchy)
         constant = np.asfortranarray(np.broadcast_to(frequencies, truth.shape))
         baseline = _label_measures(truth, constant, more_than_half(constant), hierarchy)
-    elif target == "rankings":
+    elif kind.ranks_labels:
         model = _ranking_measures(y_true, y_score)
         baseline = _ranking_measures(y_true, np.broadcast_to(frequencies, np.shape(y_true)))
     else:
-        raise ValueError(
-            "The 'target' parameter must be 'labels', 'hierarchy', 'classes', 'numbers' or 'rankings'. "
-            f"Got {target!r} instead."
-        )
+        model = _number_measures(y_true, y_score, frequencies)
+        baseline = _number_measures(y_true, np.broadcast_to(frequencies, (len(y_true), frequencies.size)), frequencies)
     return _as_frame(model, baseline)
 
 

@@ -16,9 +16,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.metrics import target_score
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.targets import KINDS, encode, target_type
-
-_KINDS = tuple(kind for kind in KINDS if kind == "auto" or target_type(kind).measure)
+from ramify.targets import MEASURED_KINDS, encode
 
 
 class KnnQuality(NamedTuple):
@@ -86,7 +84,7 @@ def knn_quality(
     >>> found.weighted > found.unweighted
     True
     """
-    check_option("knn_quality", "target", target, _KINDS)
+    check_option("knn_quality", "target", target, ("auto", *MEASURED_KINDS))
     check_jobs("knn_quality", n_jobs)
     rankings = [ranking] if isinstance(ranking, FeatureRanking) else list(ranking)
     columns = columns_of("knn_quality")

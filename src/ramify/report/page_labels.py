@@ -11,19 +11,12 @@ from ramify.analysis import Results
 from ramify.hierarchy import Hierarchy
 from ramify.ranking import FeatureRanking
 from ramify.report.notation import rounded, titled
-
-_NOUNS = {
-    "classes": ("class", "classes"),
-    "labels": ("label", "labels"),
-    "hierarchy": ("label", "labels"),
-    "numbers": ("target", "targets"),
-    "rankings": ("item", "ranked items"),
-}
+from ramify.targets import Target
 
 
 def target_noun(results: Results) -> tuple[str, str]:
     """What one and several of the target's labels are called."""
-    return _NOUNS[(results.dataset.target if results.dataset is not None else None) or "labels"]
+    return (Target if results.dataset is None else results.dataset.target_type).nouns
 
 
 def label_names(results: Results) -> tuple[str, ...]:
@@ -91,7 +84,7 @@ def _taken_apart(results: Results) -> FeatureRanking | None:
     """The first ranking that has other labels than the data, as one of rankings has their pairs."""
     data = results.dataset
     names = results.per_label()
-    if data is None or data.target != "rankings" or not names:
+    if data is None or not data.target_type.ranks_labels or not names:
         return None
     return results.rankings[names[0]]
 
@@ -99,8 +92,8 @@ def _taken_apart(results: Results) -> FeatureRanking | None:
 def _examples(results: Results) -> list[int] | None:
     """How many examples have each label, where that means something."""
     data = results.dataset
-    if data is None or data.y is None or data.target not in {"classes", "labels", "hierarchy"}:
+    if data is None or data.y is None or not data.target_type.has_labels:
         return None
-    if data.target == "classes":
+    if data.target_type.has_one_label:
         return np.bincount(np.asarray(data.y).astype(int), minlength=len(data.label_names)).tolist()
     return [int(n) for n in np.asarray(data.y.sum(axis=0)).ravel()]

@@ -318,7 +318,7 @@ def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.cs
         ones = np.ones(len(codes))
         return sparse.csr_array((ones, (np.arange(len(codes)), codes)), shape=(len(codes), len(classes))), True
     target = encode_labels(y, hierarchy=hierarchy)
-    if target.kind == "classes":
+    if target.has_one_label:
         raise ValueError("y of two dimensions must be label sets, 0 or 1 per label.")
     return sparse.csr_array(target.Y, dtype=np.float64), False
 

@@ -1,7 +1,7 @@
 """What y is, decided once: classes, label sets, hierarchies, numbers, rankings, and several of them side by side."""
 
-from ramify.targets.encoding import KINDS, encode, kind_of, target_type
-from ramify.targets.labels import ClassTarget, LabelTarget, encode_labels
+from ramify.targets.encoding import KINDS, MEASURED_KINDS, encode, kind_of, target_type
+from ramify.targets.labels import ClassTarget, HierarchyTarget, LabelTarget, encode_labels
 from ramify.targets.mixed import MixedTarget
 from ramify.targets.numbers import NumberTarget, encode_numbers
 from ramify.targets.ranking_target import RankingTarget, encode_rankings
@@ -9,7 +9,9 @@ from ramify.targets.target import Target
 
 __all__ = [
     "KINDS",
+    "MEASURED_KINDS",
     "ClassTarget",
+    "HierarchyTarget",
     "LabelTarget",
     "MixedTarget",
     "NumberTarget",

@@ -9,7 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from ramify.hierarchy import Hierarchy
-from ramify.targets.labels import ClassTarget, LabelTarget, encode_labels, holds_only_0_and_1, refuse_missing
+from ramify.targets.labels import (
+    ClassTarget,
+    HierarchyTarget,
+    LabelTarget,
+    encode_labels,
+    holds_only_0_and_1,
+    refuse_missing,
+)
 from ramify.targets.mixed import MixedTarget, columns_of_mixed, encode_mixed, is_nominal
 from ramify.targets.numbers import NumberTarget, encode_numbers
 from ramify.targets.ranking_target import RankingTarget, encode_rankings
@@ -18,7 +25,7 @@ from ramify.targets.target import Target
 TARGETS: dict[str, type[Target]] = {
     "classes": ClassTarget,
     "labels": LabelTarget,
-    "hierarchy": LabelTarget,
+    "hierarchy": HierarchyTarget,
     "numbers": NumberTarget,
     "rankings": RankingTarget,
     "mixed": MixedTarget,
@@ -27,6 +34,9 @@ TARGETS: dict[str, type[Target]] = {
 
 KINDS = ("auto", *TARGETS)
 """What a caller may say that y is; label sets with a hierarchy are hierarchical whatever is said."""
+
+MEASURED_KINDS = tuple(kind for kind, made in TARGETS.items() if made.measure)
+"""Kinds whose predictions can be measured."""
 
 
 def encode(

@@ -20,7 +20,7 @@ from ramify.targets.target import Target, check_n_samples, check_weights
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelTarget(Target):
-    """Label sets, with or without a hierarchy.
+    """Label sets.
 
     Attributes
     ----------
@@ -32,6 +32,7 @@ class LabelTarget(Target):
         The class values, of `ClassTarget` only.
     """
 
+    kind: ClassVar[str] = "labels"
     forest: ClassVar[str] = "ForestClassifier"
     measure: ClassVar[str] = "auprc"
     measure_title: ClassVar[str] = "pooled AUPRC"
@@ -41,11 +42,6 @@ class LabelTarget(Target):
     Y: sparse.csr_array
     was_sparse: bool = False
     classes: np.ndarray | None = None
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """Whether the label sets have a hierarchy."""
-        return "labels" if self.hierarchy is None else "hierarchy"
 
     @property
     def n_samples(self) -> int:
@@ -69,6 +65,11 @@ class LabelTarget(Target):
             weights = weights * self.hierarchy.w0
         return label_set_distance(self.Y, weights, distance=metric, bound=bound, hierarchy=self.hierarchy)
 
+    @classmethod
+    def sentence(cls, n_labels: int, n_levels: int) -> str:  # noqa: ARG003
+        """What examples have, as the end of a sentence."""
+        return f"have any of {n_labels:,} labels"
+
     def label_columns(self) -> sparse.csr_array | None:
         """The label sets."""
         return sparse.csr_array(self.Y, dtype=np.float64)
@@ -90,6 +91,23 @@ class LabelTarget(Target):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class HierarchyTarget(LabelTarget):
+    """Label sets that are closed under the ancestors of a hierarchy."""
+
+    kind: ClassVar[str] = "hierarchy"
+
+    @classmethod
+    def described(cls, names: tuple[str, ...]) -> str:
+        """A target with these names, in few words."""
+        return f"{len(names)} labels in a hierarchy"
+
+    @classmethod
+    def sentence(cls, n_labels: int, n_levels: int) -> str:
+        """What examples have, as the end of a sentence."""
+        return f"have labels from a hierarchy of {n_labels:,} on {n_levels} levels"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClassTarget(LabelTarget):
     """Classes: exactly one label per example.
 
@@ -100,6 +118,8 @@ class ClassTarget(LabelTarget):
     """
 
     kind: ClassVar[str] = "classes"
+    nouns: ClassVar[tuple[str, str]] = ("class", "classes")
+    has_one_label: ClassVar[bool] = True
     has_sets: ClassVar[bool] = False
 
     classes: np.ndarray
@@ -108,6 +128,11 @@ class ClassTarget(LabelTarget):
     def n_outputs(self) -> int:
         """One class per example."""
         return 1
+
+    @classmethod
+    def sentence(cls, n_labels: int, n_levels: int) -> str:  # noqa: ARG003
+        """What examples have, as the end of a sentence."""
+        return f"have one of {n_labels:,} classes"
 
     @property
     def groups(self) -> np.ndarray:
@@ -224,7 +249,7 @@ def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
                 f"y has {Y.shape[1]} columns and the hierarchy {len(hierarchy)} nodes; columns must follow "
                 "hierarchy.names. Pass a frame with named columns, or use hierarchy.encode."
             )
-        return LabelTarget(
+        return HierarchyTarget(
             Y=hierarchy.close(Y),
             names=hierarchy.names,
             weights=np.array(hierarchy.weights),

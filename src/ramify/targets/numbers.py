@@ -30,6 +30,7 @@ class NumberTarget(Target):
     """
 
     kind: ClassVar[str] = "numbers"
+    nouns: ClassVar[tuple[str, str]] = ("target", "targets")
     forest: ClassVar[str] = "ForestRegressor"
     measure: ClassVar[str] = "r2"
     measure_title: ClassVar[str] = "R2"
@@ -52,6 +53,16 @@ class NumberTarget(Target):
     def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002
         """Mean over targets of the difference divided by the target's range."""
         return number_distance(self.given)
+
+    @classmethod
+    def described(cls, names: tuple[str, ...]) -> str:
+        """A target with these names, in few words."""
+        return f"{', '.join(names[:3])} as {'a number' if len(names) == 1 else 'numbers'}"
+
+    @classmethod
+    def sentence(cls, n_labels: int, n_levels: int) -> str:  # noqa: ARG003
+        """What examples have, as the end of a sentence."""
+        return f"have {n_labels:,} numeric target{'' if n_labels == 1 else 's'}"
 
     def vectors(self) -> np.ndarray:
         """The numbers, in their units."""

@@ -39,6 +39,7 @@ class RankingTarget(Target):
     """
 
     kind: ClassVar[str] = "rankings"
+    nouns: ClassVar[tuple[str, str]] = ("item", "ranked items")
     forest: ClassVar[str] = "LabelRankingForest"
     measure: ClassVar[str] = "kendall_tau"
     measure_title: ClassVar[str] = "Kendall's tau"
@@ -92,6 +93,16 @@ class RankingTarget(Target):
     def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002
         """Share of label pairs on which two rankings disagree."""
         return ranking_distance(self.ranks)
+
+    @classmethod
+    def described(cls, names: tuple[str, ...]) -> str:
+        """A target with these names, in few words."""
+        return f"rankings of {len(names)} labels"
+
+    @classmethod
+    def sentence(cls, n_labels: int, n_levels: int) -> str:  # noqa: ARG003
+        """What examples have, as the end of a sentence."""
+        return f"each ranks {n_labels:,} items"
 
     def label_columns(self) -> sparse.csr_array:
         """1, 0 or one half (open) per pair of labels."""

@@ -45,11 +45,15 @@ class Target(ABC):
     """
 
     kind: ClassVar[str]
+    nouns: ClassVar[tuple[str, str]] = ("label", "labels")
+    """What one and several of its `names` are called."""
     forest: ClassVar[str] = ""
     measure: ClassVar[str] = ""
     measure_title: ClassVar[str] = ""
     has_labels: ClassVar[bool] = False
     """Whether an example has each label or has it not (classes, label sets), so that labels can be counted."""
+    has_one_label: ClassVar[bool] = False
+    """Whether an example has exactly one of the labels: its class."""
     has_sets: ClassVar[bool] = False
     """Whether an example has any number of labels."""
     ranks_labels: ClassVar[bool] = False
@@ -99,6 +103,16 @@ class Target(ABC):
         bound : {"observed", "paths", None}, default="observed"
             For label sets: divide by the largest distance of two of them, of two single paths, or not.
         """
+
+    @classmethod
+    def described(cls, names: tuple[str, ...]) -> str:
+        """A target with these names, in few words."""
+        return f"{len(names)} {cls.nouns[1]}"
+
+    @classmethod
+    def sentence(cls, n_labels: int, n_levels: int) -> str:  # noqa: ARG003
+        """What examples have, as the end of a sentence."""
+        return f"have {n_labels:,} {cls.nouns[n_labels != 1]}"
 
     def label_columns(self) -> sparse.csr_array | None:
         """What scores per label are computed from: a number per example and label (rankings: pair of labels)."""

@@ -48,7 +48,7 @@ def is_ontology(file: PathLike) -> bool:
 
 def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Dataset:
     """The data's labels and all that lie above them in the hierarchy, closed."""
-    if data.target not in ("labels", "hierarchy"):
+    if not data.target_type.has_sets:
         raise ValueError("A hierarchy orders labels, but the data has no label sets; name them as the target.")
     order = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(hierarchy)
     unknown = [name for name in data.label_names if name not in order]

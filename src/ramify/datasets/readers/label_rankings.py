@@ -133,7 +133,7 @@ def are_rankings(records: Records) -> bool:
 
 def _from_arff(paths: list[Path], encoding: str) -> Dataset:
     data = read_arff(paths, encoding=encoding)
-    if data.target != "rankings":
+    if not data.target_type.ranks_labels:
         raise FileError(
             paths[0], "no attribute is of type RANKING", advice="Declare @attribute NAME RANKING {a,b,...}."
         )

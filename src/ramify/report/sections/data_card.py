@@ -32,7 +32,7 @@ def _part(results: Results) -> dict[str, Any] | None:
     if data.target:
         figures.append((f"{data.n_labels:,}", noun))
         facts.append(("Target", f"{data.n_labels:,} {noun}"))
-    if data.target in {"labels", "hierarchy"}:
+    if data.target_type.has_sets:
         per_row = np.asarray(data.y.sum(axis=1)).ravel()
         facts.append(("Labels per example", f"{per_row.mean():.1f} on average, {int(per_row.max(initial=0))} at most"))
     if data.hierarchy is not None:

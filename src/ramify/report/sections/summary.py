@@ -8,6 +8,7 @@ import numpy as np
 
 from ramify.report.notation import percent
 from ramify.report.section import Section
+from ramify.targets import target_type
 
 
 def summary_sentences(content: dict[str, Any]) -> list[str]:
@@ -35,15 +36,9 @@ def lead_sentence(content: dict[str, Any]) -> str:
 
 def _data_sentence(data: dict[str, Any]) -> str:
     start = f"{data['n_samples']:,} examples are described by {data['n_features']:,} features"
-    n_labels = f"{data['n_labels']:,}"
-    ends = {
-        "classes": f" and have one of {n_labels} classes.",
-        "labels": f" and have any of {n_labels} labels.",
-        "hierarchy": f" and have labels from a hierarchy of {n_labels} on {data['levels']} levels.",
-        "numbers": f" and have {n_labels} numeric target{'' if data['n_labels'] == 1 else 's'}.",
-        "rankings": f" and each ranks {n_labels} items.",
-    }
-    return start + ends.get(data["target"], ".")
+    if not data["target"]:
+        return f"{start}."
+    return f"{start} and {target_type(data['target']).sentence(data['n_labels'], data['levels'])}."
 
 
 def _concentration_sentence(content: dict[str, Any]) -> str:
