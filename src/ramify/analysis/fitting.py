@@ -10,8 +10,9 @@ from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_fe
 from ramify.analysis.model_quality import label_parts, measured, table_parts
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
+from ramify.ensemble import Portfolio
 from ramify.parameters import check_option
-from ramify.ranking import forest_ranking
+from ramify.ranking import forest_ranking, portfolio_ranking
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,10 @@ def fit_model(
     data: Dataset,
     *,
     method: str = "random-forest",
-    n_estimators: int = 100,
+    n_estimators: int | None = None,
     max_depth: int | None = None,
-    min_samples_leaf: int = 1,
+    min_samples_leaf: int | None = None,
+    minutes: float | None = None,
     explain: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -55,7 +57,9 @@ def fit_model(
     method : str, default="random-forest"
         One of `MODEL_METHODS`.
     n_estimators, max_depth, min_samples_leaf
-        Of the forest, or of the forests that chains are made of.
+        Of the forest, or of the forests that chains are made of; None is the method's own default.
+    minutes : float, optional
+        Time for the method "auto"; with it the result depends on the machine.
     explain : bool, default=False
         Whether to rank the features by the forest, measure each label and explain a few rows.
     random_state : int, default=0
@@ -76,21 +80,23 @@ def fit_model(
     check_option("fit_model", "method", method, tuple(MODEL_METHODS))
     learnt, unseen = learnt_and_unseen(data)
     record = MODEL_METHODS[method]
-    model = record.build(
-        learnt,
-        n_estimators=n_estimators,
-        max_depth=max_depth,
-        min_samples_leaf=min_samples_leaf,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
-    if record.of_forest:
-        if unseen is None and model.bootstrap and "oob_score" in model.get_params():
-            model.set_params(oob_score=True)
+    if minutes is not None and method != "auto":
+        raise ValueError(f"Only the method auto takes minutes. Got {minutes!r} for {method}.")
+    given = {
+        "n_estimators": n_estimators,
+        "max_depth": max_depth,
+        "min_samples_leaf": min_samples_leaf,
+        "minutes": minutes,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    model = record.build(learnt, random_state=random_state, n_jobs=n_jobs, verbose=verbose, **given)
+    if record.of_forest and unseen is None and model.bootstrap and "oob_score" in model.get_params():
+        model.set_params(oob_score=True)
+    if record.of_forest or isinstance(model, Portfolio):
         model.fit(model_features(learnt), model_target(learnt), sample_weight=learnt.sample_weight)
         if learnt.target_type.has_sets and learnt.hierarchy is None:  # a sparse matrix has no names
-            model.label_names_ = learnt.label_names
+            for named in (model, *getattr(model, "members_", {}).values()):
+                named.label_names_ = learnt.label_names
     else:
         model.fit(model_features(learnt), chain_target(learnt))
     quality = measured(model, learnt, unseen)
@@ -98,16 +104,17 @@ def fit_model(
     if explain and record.of_forest:
         parts = label_parts(model, learnt, unseen, model_features(learnt if unseen is None else unseen))
         parts["rankings"] = {"genie3": forest_ranking(model, "genie3")}
+    elif explain and isinstance(model, Portfolio):
+        parts["rankings"] = {"genie3": portfolio_ranking(model)}
     elif explain and hasattr(model, "ranking_"):
         parts["rankings"] = {method: model.ranking_}
     if quality.label_measures is not None:
         parts |= table_parts(quality.label_measures) if explain else {"label_measures": quality.label_measures}
-    size = f", {n_estimators} trees" if hasattr(model, "n_estimators") else ""
     results = Results(
         learnt,
         measures=quality.measures,
         measured_on=quality.measured_on,
-        facts={"Model": f"{type(model).__name__}{size}"},
+        facts=_facts(model),
         seed=random_state,
         **parts,
     )
@@ -115,3 +122,16 @@ def fit_model(
         model.__dict__.pop(name, None)
     remember_names(model, learnt)
     return Fitted(model, learnt, results)
+
+
+def _facts(model: Any) -> dict[str, str]:
+    """What the model is, and of a portfolio what it chose and what each member reaches on held-out rows."""
+    if not isinstance(model, Portfolio):
+        trees = getattr(model, "trees_", None)
+        return {"Model": type(model).__name__ + ("" if trees is None else f", {trees.n_trees} trees")}
+    facts = {"Model": "Portfolio: " + "; ".join(f"{share:.2f} {name}" for name, share in model.weights_.items())}
+    reached = {**model.scores_, "portfolio": model.score_}
+    facts["Held-out score"] = "; ".join(f"{name} {score:.3f}" for name, score in reached.items())
+    if model.left_out_:
+        facts["Not tried for want of time"] = ", ".join(model.left_out_)
+    return facts

@@ -48,7 +48,7 @@ def analyse(
         use it.
     methods : sequence of str, default=("genie3",)
         Of `RANKING_METHODS`; the first is tested and shown in full.
-    ensemble : {"random-forest", "bagging", "extra-trees"}, default="random-forest"
+    ensemble : {"random-forest", "bagging", "extra-trees", "boosted"}, default="random-forest"
         The forest that scores.
     n_estimators : int, default=100
         Its number of trees.
@@ -118,7 +118,7 @@ def analyse(
     return Results(
         learnt,
         rankings,
-        facts=_facts(methods, forest, relief, noise if "q_values" in parts else None, n_repeats),
+        facts=_facts(methods, ensemble, forest, relief, noise if "q_values" in parts else None, n_repeats),
         seed=random_state,
         seconds=perf_counter() - started,
         **parts,
@@ -304,12 +304,16 @@ def _without_chains(rankers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _facts(
-    methods: Sequence[str], forest: dict[str, Any], relief: dict[str, Any], noise: str | None, n_repeats: int
+    methods: Sequence[str],
+    ensemble: str,
+    forest: dict[str, Any],
+    relief: dict[str, Any],
+    noise: str | None,
+    n_repeats: int,
 ) -> dict[str, str]:
     facts = {"Methods": ", ".join(methods)}
     if any(RANKING_METHODS[name].of_forest for name in methods):
-        kind = "extra trees" if forest["splitter"] == "random" else "bagging" if forest["max_features"] is None else ""
-        facts["Forest"] = f"{forest['n_estimators']} trees, {kind or 'random forest'}"
+        facts["Forest"] = f"{forest['n_estimators']} trees, {ensemble.replace('-', ' ')}"
     if "relief" in methods:
         facts["Relief"] = f"{relief['n_neighbors']} neighbours, share {relief['n_iterations']:g} of the rows"
     if noise is not None:

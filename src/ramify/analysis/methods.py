@@ -13,8 +13,9 @@ ENSEMBLES: dict[str, dict[str, Any]] = {
     "random-forest": {"splitter": "best", "bootstrap": True, "max_features": "sqrt"},
     "bagging": {"splitter": "best", "bootstrap": True, "max_features": None},
     "extra-trees": {"splitter": "random", "bootstrap": False, "max_features": "sqrt"},
+    "boosted": {"boosted": True, "bootstrap": False},
 }
-"""Kinds of forests and the parameters that make them."""
+"""Kinds of forests, boosted trees among them, and the parameters that make them."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,11 @@ _WAN = (
     "C. Wan, A. A. Freitas, J. P. de Magalhães. Predicting the pro-longevity or anti-longevity effect of model "
     "organism genes with new hierarchical feature selection methods. IEEE/ACM TCBB 12(2), 2015."
 )
+_SKETCH = (
+    "L. Iosipoi, A. Vakhrushev. SketchBoost: fast gradient boosted decision tree for multioutput problems. NeurIPS, "
+    "2022."
+)
+_CARUANA = "R. Caruana et al. Ensemble selection from libraries of models. ICML, 2004."
 _KOCEV = (
     "D. Kocev, C. Vens, J. Struyf, S. Džeroski. Tree ensembles for predicting structured outputs. Pattern "
     "Recognition 46, 2013."
@@ -240,6 +246,34 @@ def _forest(name: str) -> Callable[..., Any]:
     return build
 
 
+def _portfolio(
+    data: Dataset,
+    *,
+    random_state: int,
+    n_jobs: int | None,
+    verbose: int = 0,
+    minutes: float | None = None,
+    **forest: Any,
+) -> Any:
+    from ramify.ensemble import Portfolio
+
+    if forest:
+        raise ValueError(f"The method auto sets {', '.join(sorted(forest))} itself; leave that out.")
+    if data.target not in ("classes", "labels", "hierarchy", "numbers"):
+        raise ValueError(
+            f"The method auto learns classes, label sets, hierarchies and numbers. The target is {data.target!r}; "
+            "use another method, or name another target."
+        )
+    return Portfolio(
+        hierarchy=data.hierarchy,
+        target=data.target,
+        minutes=minutes,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+
+
 def _chains(name: str, class_name: str) -> Callable[..., Any]:
     def build(data: Dataset, *, random_state: int, n_jobs: int | None, verbose: int = 0, **forest: Any) -> Any:
         from ramify import chains, ensemble
@@ -269,6 +303,19 @@ MODEL_METHODS = {
             ("extra-trees", "trees over all rows whose cuts are drawn at random."),
         )
     },
+    "boosted": Method(
+        "boosted",
+        _forest("boosted"),
+        "trees one after the other, each for what those before it leave open, for all labels at once.",
+        _SKETCH,
+        of_forest=True,
+    ),
+    "auto": Method(
+        "auto",
+        _portfolio,
+        "a random forest, extra trees and boosted trees, weighted by what they add on held-out rows.",
+        _CARUANA,
+    ),
     **{
         name: Method(name, _chains(name, class_name), meaning, paper)
         for name, class_name, meaning, paper in (

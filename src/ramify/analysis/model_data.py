@@ -20,20 +20,23 @@ def learnt_and_unseen(data: Dataset) -> tuple[Dataset, Dataset | None]:
 
 
 def forest_for(data: Dataset, **parameters: Any) -> Any:
-    """The unfitted forest that learns the data's kind of target.
+    """The unfitted forest, or boosted trees, that learn the data's kind of target.
 
     Parameters
     ----------
     data : Dataset
         With a target.
     **parameters
-        Of the forest.
+        Of the forest; with `boosted=True` of boosted trees.
     """
     if data.target is None or not data.target_type.forest:
         raise ValueError(
             "Forests learn classes, label sets, label hierarchies, numbers and rankings. "
             f"The target is {data.target!r}; name another."
         )
+    if parameters.pop("boosted", False):
+        given = {name: value for name, value in parameters.items() if name not in ("bootstrap", "oob_score")}
+        return ensemble.boosted_for(data.target, hierarchy=data.hierarchy, **given)
     return ensemble.forest_for(data.target, hierarchy=data.hierarchy, full_growth=True, **parameters)
 
 

@@ -166,12 +166,14 @@ def label_parts(model: Any, learnt: Dataset, unseen: Dataset | None, X: Any) -> 
     if not learnt.target_type.has_sets:
         return {}
     shown = learnt if unseen is None else unseen
-    parts = {
-        "explained": explained_rows(model, shown, X),
-        "explained_on": "The model has not seen these rows."
-        if unseen is not None
-        else "The model has learnt from these rows, so it is surer of them than of new ones.",
-    }
+    parts: dict[str, Any] = {}
+    if not hasattr(model, "decision_function"):  # what boosted trees add are log-odds, which rows do not show
+        parts["explained"] = explained_rows(model, shown, X)
+        parts["explained_on"] = (
+            "The model has not seen these rows."
+            if unseen is not None
+            else "The model has learnt from these rows, so it is surer of them than of new ones."
+        )
     scores = getattr(model, "oob_prediction_", None) if unseen is None else model_scores(model, X)
     if scores is None:
         return parts

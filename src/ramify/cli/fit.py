@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 @data_options
 @click.option("-o", "--output", "--model", "model_file", required=True, type=OutputFile(), help="Model file to write.")
 @click.option("--method", default="random-forest", show_default=True, type=click.Choice(list(MODEL_METHODS)))
-@click.option("--trees", default=100, show_default=True, type=WholeNumber(1), help="Number of trees.")
+@click.option("--trees", default=None, show_default="100, boosted 300", type=WholeNumber(1), help="Number of trees.")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
-@click.option("--min-samples-leaf", default=1, show_default=True, type=WholeNumber(1), help="Rows per leaf.")
+@click.option(
+    "--min-samples-leaf", default=None, show_default="1, boosted 5", type=WholeNumber(1), help="Rows per leaf."
+)
+@click.option("--minutes", default=None, type=click.FloatRange(0, min_open=True), help="Time for --method auto, about.")
 @click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
 @running_options
 @report_option
@@ -40,9 +43,10 @@ def fit(
     hierarchy: str | None,
     model_file: str,
     method: str,
-    trees: int,
+    trees: int | None,
     max_depth: int | None,
-    min_samples_leaf: int,
+    min_samples_leaf: int | None,
+    minutes: float | None,
     per_label: str | None,
     seed: int,
     jobs: int,
@@ -54,18 +58,23 @@ def fit(
     """Learn a model from DATA files and save it.
 
     Where the files are named as train, valid and test parts, the test part is kept for the measures; otherwise they are
-    taken out of bag. The prior alone stands beside the model.
+    taken out of bag, which boosted trees and auto have not. The prior alone stands beside the model.
 
     \b
     Examples:
       ramify fit cellcycle.train.arff cellcycle.test.arff -o cellcycle.ramify --report cellcycle.html
       ramify fit songs.csv --target 'mood_*' --method bagging --trees 200 -o songs.ramify
+      ramify fit songs.train.csv songs.test.csv --target 'mood_*' --method auto --minutes 5 -o songs.ramify
     """  # noqa: D301
     from ramify.analysis import fit_model
     from ramify.cli.inputs import described, read_data, refuse_empty, term_titles
     from ramify.models import save
     from ramify.report import write_report
 
+    if minutes is not None and method != "auto":
+        raise click.UsageError(f"--minutes is for --method auto; {method} takes the time that it needs.")
+    if method == "auto" and (trees, max_depth, min_samples_leaf) != (None, None, None):
+        raise click.UsageError("--method auto sets --trees, --max-depth and --min-samples-leaf itself; leave them out.")
     keep_inputs({"-o": model_file, "--per-label": per_label, "--report": report}, *data, hierarchy)
     dataset = refuse_empty(read_data(data, target, hierarchy))
     fitted = fit_model(
@@ -74,6 +83,7 @@ def fit(
         n_estimators=trees,
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
+        minutes=minutes,
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,
@@ -90,12 +100,14 @@ def fit(
             click.echo(plain(described(fitted.learnt, chosen=bool(target))))
         show_measures(found.measures, found.measured_on, as_json=as_json)
         if not as_json:
-            click.echo(f"Saved {model_file}: {_made(method, trees, fitted.learnt)}.")
+            if method == "auto":
+                click.echo(plain("\n".join(f"{name}: {fact}" for name, fact in found.facts.items())))
+            click.echo(f"Saved {model_file}: {_made(method, fitted.model, fitted.learnt)}.")
             wrote(per_label, report)
 
 
-def _made(method: str, trees: int, learnt: Dataset) -> str:
+def _made(method: str, model: Any, learnt: Dataset) -> str:
     """What was learnt from what, in part of a sentence."""
     if MODEL_METHODS[method].of_forest:
-        return f"{trees} trees over {learnt.n_features} features and {learnt.n_samples} rows"
+        return f"{model.trees_.n_trees} trees over {learnt.n_features} features and {learnt.n_samples} rows"
     return f"{method} for {learnt.n_labels} labels over {learnt.n_samples} rows"

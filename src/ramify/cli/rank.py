@@ -57,7 +57,7 @@ class ShareOrNumber(click.ParamType):
     help="How to rank; several times for several. The first one is shown in full.",
 )
 @click.option("--ensemble", default="random-forest", show_default=True, type=click.Choice(list(ENSEMBLES)),
-              help="The forest that scores; extra-trees has no out-of-bag rows to permute.")  # fmt: skip
+              help="The forest that scores; extra-trees and boosted have no out-of-bag rows.")  # fmt: skip
 @click.option("--trees", default=100, show_default=True, type=WholeNumber(1), help="Number of trees.")
 @click.option("--neighbors", default=15, show_default=True, type=WholeNumber(1), help="Neighbours of Relief (K).")
 @click.option("--iterations", default="1.0", show_default=True, type=ShareOrNumber(),

@@ -5,7 +5,7 @@ from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.explanation import Explanation
 from ramify.ensemble.export import export_tree
-from ramify.ensemble.forests import forest_for
+from ramify.ensemble.forests import boosted_for, forest_for
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
 from ramify.ensemble.portfolio import Portfolio
@@ -22,6 +22,7 @@ __all__ = [
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",
     "Portfolio",
+    "boosted_for",
     "export_tree",
     "forest_for",
 ]

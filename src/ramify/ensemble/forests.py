@@ -7,6 +7,7 @@ from typing import Any
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
+from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.regressor import ForestRegressor
@@ -16,6 +17,9 @@ from ramify.targets import Target, target_type
 FORESTS: dict[str, type[BaseForest]] = {
     forest.__name__: forest for forest in (ForestClassifier, ForestRegressor, LabelRankingForest)
 }
+
+BOOSTED: dict[str, type[BaseBoosted]] = {"ForestClassifier": BoostedClassifier, "ForestRegressor": BoostedRegressor}
+"""Boosted trees for what a forest learns."""
 
 
 def forest_for(
@@ -50,9 +54,36 @@ def forest_for(
     return forest.of_full_growth(**parameters) if full_growth else forest(**parameters)
 
 
+def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **parameters: Any) -> Any:
+    """Make the boosted trees that fit a target, not yet fitted.
+
+    Parameters
+    ----------
+    target : Target or str
+        What `ramify.targets.encode` returns, or a kind of target.
+    hierarchy : Hierarchy, optional
+        Order of the labels, where only a kind is given.
+    **parameters
+        Parameters of the boosted trees.
+
+    Examples
+    --------
+    >>> from ramify.ensemble import boosted_for
+    >>> boosted_for("numbers", n_estimators=10)
+    BoostedRegressor(n_estimators=10)
+    """
+    made = target if isinstance(target, Target) else target_type(target)
+    if made.forest not in BOOSTED:
+        raise ValueError(f"Boosted trees learn classes, label sets and numbers, not a target of kind {made.kind!r}.")
+    order = made.hierarchy if hierarchy is None else hierarchy
+    if order is not None:
+        parameters["hierarchy"] = order
+    return BOOSTED[made.forest](**parameters)
+
+
 def check_forest(owner: str, forest: Any, *, boosted: bool = False) -> Any:
     """Return the forest, or refuse what is none; boosted trees are taken where `boosted` says so."""
-    taken = (*FORESTS.values(), *((BoostedClassifier, BoostedRegressor) if boosted else ()))
+    taken = (*FORESTS.values(), *(BOOSTED.values() if boosted else ()))
     if not isinstance(forest, taken):
         names = [made.__name__ for made in taken]
         raise TypeError(

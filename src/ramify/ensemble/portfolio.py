@@ -24,8 +24,8 @@ from ramify.ensemble.regressor import ForestRegressor
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision
-from ramify.parameters import check_integer, check_jobs, check_real
-from ramify.targets import encode_labels, encode_numbers
+from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.targets import encode_labels, encode_numbers, kind_of
 
 _MOST_MEMBERS = 15
 _SHARES_OF_ROUNDS = (0.25, 0.5, 1.0)
@@ -41,6 +41,8 @@ class Portfolio(BaseEstimator):
         that look at 20 % of the features, and boosted trees with a small and a large learning rate.
     hierarchy : Hierarchy or None, default=None
         Order of the labels.
+    target : {"auto", "classes", "labels", "hierarchy", "numbers"}, default="auto"
+        What y is, for `members="auto"`; by default as `ramify.targets.kind_of` says.
     cv : int or iterable of (train, test) positions, default=3
         Folds, the same for all members; rows that are in no test part only help to fit.
     minutes : float or None, default=None
@@ -70,8 +72,10 @@ class Portfolio(BaseEstimator):
         Names of the labels or targets.
     n_outputs_ : int
         Number of labels or targets; 1 for classes.
-    n_features_in_, feature_names_in_
-        Number and names of the features.
+    prior_ : ndarray of shape (n_labels,)
+        Frequency of each label or class, or mean of each target, in training.
+    n_features_in_, feature_names_in_, categories_
+        Number, names and nominal values of the features.
 
     Notes
     -----
@@ -99,6 +103,7 @@ class Portfolio(BaseEstimator):
         members: str | Mapping[str, Any] = "auto",
         *,
         hierarchy: Hierarchy | None = None,
+        target: str = "auto",
         cv: Any = 3,
         minutes: float | None = None,
         n_jobs: int | None = None,
@@ -107,6 +112,7 @@ class Portfolio(BaseEstimator):
     ) -> None:
         self.members = members
         self.hierarchy = hierarchy
+        self.target = target
         self.cv = cv
         self.minutes = minutes
         self.n_jobs = n_jobs
@@ -150,6 +156,7 @@ class Portfolio(BaseEstimator):
     def _check_parameters(self) -> None:
         check_integer(self, "verbose", self.verbose, low=0)
         check_jobs(self, self.n_jobs)
+        check_option(self, "target", self.target, ("auto", "classes", "labels", "hierarchy", "numbers"))
         if self.minutes is not None:
             check_real(self, "minutes", self.minutes, low=0, open_low=True)
         if isinstance(self.cv, Integral):
@@ -178,7 +185,7 @@ class Portfolio(BaseEstimator):
     def _is_regression(self, y: Any) -> bool:
         if isinstance(self.members, Mapping):
             return isinstance(next(iter(self.members.values())), _FOR_NUMBERS)
-        return self.hierarchy is None and _holds_fractions(y)
+        return (kind_of(y, self.hierarchy) if self.target == "auto" else self.target) == "numbers"
 
     def _members_to_try(self, truth: _Truth, seed: int) -> dict[str, Any]:
         """Members by name, not fitted."""
@@ -236,6 +243,7 @@ class Portfolio(BaseEstimator):
         self.label_names_ = one.label_names_
         self.n_outputs_ = one.n_outputs_
         self.n_features_in_ = one.n_features_in_
+        self.prior_, self.categories_ = one.prior_, one.categories_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(one, "feature_names_in_"):
             self.feature_names_in_ = one.feature_names_in_
@@ -309,6 +317,8 @@ class Portfolio(BaseEstimator):
                 and member.n_features_in_ == self.n_features_in_
                 and member.target_kind_ == self.target_kind_
                 and member.n_outputs_ == self.n_outputs_
+                and isinstance(self.prior_, np.ndarray)
+                and self.prior_.shape == member.prior_.shape
             )
             if not same:
                 raise ValueError("members_ must all be for the same features and labels.")
@@ -367,13 +377,6 @@ def _truth_of(y: Any, hierarchy: Hierarchy | None, is_regression: bool) -> _Trut
     labels = encode_labels(y, hierarchy=hierarchy)
     groups = labels.Y.indices.copy() if labels.classes is not None else None
     return _Truth(labels.kind, labels.Y, groups, labels.classes)
-
-
-def _holds_fractions(y: Any) -> bool:
-    if y is None or sparse.issparse(y):
-        return False
-    array = np.asarray(y)
-    return array.dtype.kind == "f" and bool(np.isfinite(array).all()) and bool((array != np.floor(array)).any())
 
 
 def _round_counts(member: Any) -> list[int]:
