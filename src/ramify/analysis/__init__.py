@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ramify.analysis.comparing import compare_methods
     from ramify.analysis.fitting import Fitted, fit_model
     from ramify.analysis.flow import analyse
     from ramify.analysis.methods import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS, Method
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "analyse": "flow",
+    "compare_methods": "comparing",
     "fit_model": "fitting",
     "Fitted": "fitting",
     "Selected": "selecting",
@@ -40,6 +42,7 @@ __all__ = [
     "Results",
     "Selected",
     "analyse",
+    "compare_methods",
     "fit_model",
     "select_features",
 ]

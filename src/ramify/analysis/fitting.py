@@ -82,23 +82,18 @@ def fit_model(
     record = MODEL_METHODS[method]
     if minutes is not None and method != "auto":
         raise ValueError(f"Only the method auto takes minutes. Got {minutes!r} for {method}.")
-    given = {
-        "n_estimators": n_estimators,
-        "max_depth": max_depth,
-        "min_samples_leaf": min_samples_leaf,
-        "minutes": minutes,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    model = record.build(learnt, random_state=random_state, n_jobs=n_jobs, verbose=verbose, **given)
-    if record.of_forest and unseen is None and model.bootstrap and "oob_score" in model.get_params():
-        model.set_params(oob_score=True)
-    if record.of_forest or isinstance(model, Portfolio):
-        model.fit(model_features(learnt), model_target(learnt), sample_weight=learnt.sample_weight)
-        if learnt.target_type.has_sets and learnt.hierarchy is None:  # a sparse matrix has no names
-            for named in (model, *getattr(model, "members_", {}).values()):
-                named.label_names_ = learnt.label_names
-    else:
-        model.fit(model_features(learnt), chain_target(learnt))
+    model = fitted_estimator(
+        method,
+        learnt,
+        out_of_bag=unseen is None,
+        n_estimators=n_estimators,
+        max_depth=max_depth,
+        min_samples_leaf=min_samples_leaf,
+        minutes=minutes,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
     quality = measured(model, learnt, unseen)
     parts: dict[str, Any] = {}
     if explain and record.of_forest:
@@ -135,3 +130,32 @@ def _facts(model: Any) -> dict[str, str]:
     if model.left_out_:
         facts["Not tried for want of time"] = ", ".join(model.left_out_)
     return facts
+
+
+def fitted_estimator(method: str, data: Dataset, *, out_of_bag: bool = False, **parameters: Any) -> Any:
+    """The estimator of a method, fitted to all rows of the data and knowing the names of its labels.
+
+    Parameters
+    ----------
+    method : str
+        One of `MODEL_METHODS`.
+    data : Dataset
+        With a target.
+    out_of_bag : bool, default=False
+        Whether a forest that has out-of-bag rows also predicts them.
+    **parameters
+        As of `fit_model`; None takes the method's own.
+    """
+    record = MODEL_METHODS[method]
+    model = record.build(
+        data, **{name: value for name, value in parameters.items() if value is not None or name == "n_jobs"}
+    )
+    if record.of_forest and out_of_bag and model.bootstrap and "oob_score" in model.get_params():
+        model.set_params(oob_score=True)
+    if not (record.of_forest or isinstance(model, Portfolio)):
+        return model.fit(model_features(data), chain_target(data))
+    model.fit(model_features(data), model_target(data), sample_weight=data.sample_weight)
+    if data.target_type.has_sets and data.hierarchy is None:  # a sparse matrix has no names
+        for named in (model, *getattr(model, "members_", {}).values()):
+            named.label_names_ = data.label_names
+    return model

@@ -97,7 +97,7 @@ class Results:
     random_curve : Curve, optional
         Mean and band of the same for random rankings.
     comparisons : mapping of str to Comparison
-        Methods compared over data sets, by measure.
+        Methods compared over data sets, or over folds of `dataset`, by measure.
     explained : sequence of ExplainedRow
         A few rows with their predictions and reasons.
     explained_on : str

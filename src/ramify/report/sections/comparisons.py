@@ -1,4 +1,4 @@
-"""Methods compared over data sets: the verdict per measure, mean ranks, and the values behind it."""
+"""Methods compared over data sets or folds: the verdict per measure, mean ranks, and the values behind it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ramify.report.section import Chart, Content, Section
 
 
 def _part(results: Results) -> list[dict[str, Any]]:
+    row = "Data set" if results.dataset is None else "Fold"
     return [
         {
             "measure": measure,
@@ -20,10 +21,10 @@ def _part(results: Results) -> list[dict[str, Any]]:
             "groups": [[str(name) for name in group] for group in comparison.groups],
             "critical_distance": rounded(comparison.critical_distance),
             "table": {
-                "columns": ["Data set", *(str(name) for name in comparison.ranks.index)],
+                "columns": [row, *(str(name) for name in comparison.ranks.index)],
                 "rows": [
-                    [str(name), *(three_decimals(float(value)) for value in row)]
-                    for name, row in comparison.table[comparison.ranks.index].iterrows()
+                    [str(name), *(three_decimals(float(value)) for value in values)]
+                    for name, values in comparison.table[comparison.ranks.index].iterrows()
                 ]
                 + [["Mean rank", *(f"{rank:.2f}" for rank in comparison.ranks)]],
             },
@@ -53,7 +54,7 @@ SECTION = Section(
     "comparisons",
     100,
     "Comparison",
-    "Methods compared over data sets",
+    "Methods compared",
     key="comparisons",
     part=_part,
     charts=_charts,

@@ -30,7 +30,8 @@ def lead_sentence(content: dict[str, Any]) -> str:
         return (_branch_sentence(content) or [_concentration_sentence(content)])[0]
     if content["comparisons"]:
         table = content["comparisons"][0]["table"]
-        return f"{len(table['columns']) - 1} methods compared over {len(table['rows']) - 1} data sets."
+        rows = {"Data set": "data sets", "Fold": "folds"}[table["columns"][0]]
+        return f"{len(table['columns']) - 1} methods compared over {len(table['rows']) - 1} {rows}."
     return content["summary"][0] if content["summary"] else ""
 
 

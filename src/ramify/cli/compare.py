@@ -1,0 +1,151 @@
+"""The command `ramify compare`: which method predicts a data set best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ramify.analysis.methods import MODEL_METHODS
+from ramify.cli.options import (
+    OutputFile,
+    WholeNumber,
+    data_options,
+    keep_inputs,
+    output_options,
+    report_option,
+    running_options,
+)
+from ramify.cli.terminal import command_line, console, json_text, plain, shows_progress, table, wrote
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ramify.analysis import Results
+
+
+@click.command()
+@data_options
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    default=("random-forest", "extra-trees", "bagging"),
+    show_default=True,
+    type=click.Choice(list(MODEL_METHODS)),
+    help="What to compare; at least two.",
+)
+@click.option("--folds", default=10, show_default=True, type=WholeNumber(3), help="Folds of the cross-validation.")
+@click.option("--trees", default=None, type=WholeNumber(1), help="Number of trees [default: the method's own].")
+@click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
+@click.option("--min-samples-leaf", default=None, type=WholeNumber(1), help="Rows per leaf.")
+@click.option("-o", "--output", type=OutputFile(".csv"), help="Write measure, fold, method, value lines: .csv.")
+@running_options
+@report_option
+@output_options
+def compare(
+    data: tuple[str, ...],
+    target: tuple[str, ...],
+    hierarchy: str | None,
+    methods: tuple[str, ...],
+    folds: int,
+    trees: int | None,
+    max_depth: int | None,
+    min_samples_leaf: int | None,
+    output: str | None,
+    seed: int,
+    jobs: int,
+    report: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Compare methods on DATA by cross-validation, with the prior alone beside them.
+
+    All methods see the same folds. Two of them differ where a t-test for resampled values says so, corrected over all
+    pairs; folds share training rows, and a plain test would find differences that are none. The report has the values
+    and a critical-difference diagram for every measure. 'ramify study' compares over many data sets.
+
+    \b
+    Examples:
+      ramify compare songs.csv --target 'mood_*' --method random-forest --method lcc --report compared.html
+      ramify compare genes.csv --target go --hierarchy go.obo --folds 5 -o folds.csv
+    """  # noqa: D301
+    from ramify.analysis import compare_methods
+    from ramify.cli.inputs import described, read_data, refuse_empty
+    from ramify.report import write_report
+
+    chosen = tuple(dict.fromkeys(methods))
+    if len(chosen) < 2:
+        raise click.UsageError("One method has nothing to be compared with; name another with --method.")
+    keep_inputs({"-o": output, "--report": report}, *data, hierarchy)
+    dataset = refuse_empty(read_data(data, target, hierarchy))
+    found = compare_methods(
+        dataset,
+        chosen,
+        n_folds=folds,
+        n_estimators=trees,
+        max_depth=max_depth,
+        min_samples_leaf=min_samples_leaf,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=shows_progress(quiet=quiet, verbose=verbose),
+    )
+    if output is not None:
+        _write_folds(found, output)
+    if report is not None:
+        write_report(replace(found, command=command_line()), report)
+    if as_json:
+        click.echo(json_text(_content(found)))
+    elif not quiet:
+        click.echo(plain(described(dataset, chosen=bool(target))))
+        _print(found)
+        wrote(output, report)
+
+
+def _print(found: Results) -> None:
+    """Means over the folds with their spread, and what the first measure says."""
+    methods = list(next(iter(found.comparisons.values())).ranks.index)
+    rows = [
+        [measure, *(_mean_and_spread(comparison.table[method]) for method in methods)]
+        for measure, comparison in found.comparisons.items()
+    ]
+    console().print(table("Mean over the folds ± standard deviation", ["measure", *methods], rows))
+    for name, value in found.facts.items():
+        if name.endswith("left out"):
+            click.echo(plain(f"{name}: {value}"))
+    for measure in list(found.comparisons)[:1]:
+        click.echo(plain(f"{measure}: {found.comparisons[measure].sentence}"))
+
+
+def _mean_and_spread(values: pd.Series) -> str:
+    return f"{values.mean():.3f} ± {values.std(ddof=1):.3f}"
+
+
+def _content(found: Results) -> dict[str, Any]:
+    return {
+        measure: {
+            "sentence": comparison.sentence,
+            "ranks": comparison.ranks.to_dict(),
+            "mean": comparison.table.mean().to_dict(),
+            "p_values": {} if comparison.p_values is None else comparison.p_values.to_dict(),
+            "folds": comparison.table.to_dict(orient="list"),
+        }
+        for measure, comparison in found.comparisons.items()
+    }
+
+
+def _write_folds(found: Results, path: str) -> None:
+    """Every value with all digits as lines measure, fold, method, value."""
+    import csv
+    from pathlib import Path
+
+    from ramify.writing import whole_text
+
+    with whole_text(Path(path)) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["measure", "fold", "method", "value"])
+        for measure, comparison in found.comparisons.items():
+            for fold, row in comparison.table.iterrows():
+                writer.writerows([measure, fold, method, repr(float(value))] for method, value in row.items())
