@@ -143,7 +143,7 @@ def _check(data: Dataset, methods: Sequence[str], n_folds: int) -> None:
 
 def _folds(data: Dataset, n_folds: int, seed: int) -> Any:
     """Training and test rows of each fold."""
-    if data.target != "classes":
+    if data.target_type.has_sets or not data.target_type.has_labels:
         return KFold(n_folds, shuffle=True, random_state=seed).split(np.arange(data.n_samples))
     classes = model_target(data)
     rarest = int(np.unique(classes, return_counts=True)[1].min())
