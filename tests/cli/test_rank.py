@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -198,3 +199,30 @@ def test_narrow_terminals_break_no_q_value(hierarchical, monkeypatch):
     output = run(hierarchical[1], "--trees", 5, "--repeats", 2)
     words = output.replace("│", " ").split()
     assert sum(word.startswith("q=") and len(word) == len("q=0.123") for word in words) >= 3
+
+
+def test_chains_say_which_labels_help_which(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    first = X[:, 0] > 0
+    copied = np.where(rng.uniform(size=150) < 0.05, ~first, first)
+    table = pd.DataFrame(X, columns=list("abcd")).assign(sun=first, shadow=copied, luck=rng.uniform(size=150) > 0.5)
+    path = tmp_path / "data.csv"
+    table.astype({"sun": int, "shadow": int, "luck": int}).to_csv(path, index=False)
+    target = [word for name in ("sun", "shadow", "luck") for word in ("--target", name)]
+    lines, page = tmp_path / "lines.csv", tmp_path / "page.html"
+    options = ("--method", "lcc", "--trees", 20, "--per-label", lines, "--report", page)
+    output = run(path, *target, *options)
+    assert "Which labels help to predict which, by lcc" in output
+    assert "q=" not in output
+    written = pd.read_csv(lines)
+    of_shadow = written[(written["label"] == "shadow") & (written["is_label"] == 1)]
+    assert of_shadow["feature"].iloc[0] == "sun"
+    assert set(written[written["is_label"] == 0]["feature"]) <= set("abcd")
+    assert not ((written["feature"] == written["label"]) & (written["is_label"] == 1)).any()
+    text = page.read_text(encoding="utf-8")
+    assert "Which labels help to predict which?" in text
+    assert "Benjamini-Hochberg" not in text
+    content = json.loads(run(path, *target, "--method", "lcc", "--trees", 20, "--json"))
+    shadow = content["label_importances"]["shadow"]
+    assert max(shadow, key=shadow.get) == "sun"

@@ -108,6 +108,8 @@ def analyse(
     rankers = {name: RANKING_METHODS[name].build(learnt, forest=forest, relief=relief) for name in methods}
     rankings, grown = _rankings(rankers, learnt)
     parts: dict[str, Any] = {}
+    if "lcc" in rankers:
+        parts["label_importances"] = rankers["lcc"].importance_frame().iloc[:, learnt.n_features :]
     if noise is not None:
         parts |= _tested(rankers, rankings, learnt, noise, n_repeats, random_state, verbose)
     if curves is not None:

@@ -76,6 +76,9 @@ class Results:
         The same after Benjamini-Hochberg over the features.
     q_values_per_label : array of shape (n_features, n_labels), optional
         The same for each branch of `label_ranking`, which is then the first ranking.
+    label_importances : frame, optional
+        How much each label (columns) helps to predict each label (rows), by L-classifier chains; in the unit of the
+        scores per label of their ranking.
     measures : frame, optional
         How well a model predicts, from `ramify.metrics.measure_table`.
     measured_on : str
@@ -130,6 +133,7 @@ class Results:
     p_values: np.ndarray | None = None
     q_values: np.ndarray | None = None
     q_values_per_label: np.ndarray | None = None
+    label_importances: pd.DataFrame | None = None
     measures: pd.DataFrame | None = None
     measured_on: str = ""
     label_measures: pd.DataFrame | None = None
@@ -182,6 +186,24 @@ class Results:
             return None
         column: np.ndarray = self.q_values_per_label[:, self.label_positions[label]]
         return column
+
+    def helping_labels(self, n_best: int = 3) -> dict[str, list[tuple[str, float]]]:
+        """The labels that help most to predict each label, with their share of all its importance.
+
+        Parameters
+        ----------
+        n_best : int, default=3
+            How many at most; labels without importance are left out.
+        """
+        if self.label_importances is None:
+            return {}
+        of_features = self.rankings["lcc"].per_label
+        found = {}
+        for at, (label, row) in enumerate(self.label_importances.iterrows()):
+            total = float(row.sum() + (0 if of_features is None else of_features[:, [at]].sum()))
+            best = row[row > 0].sort_values(ascending=False, kind="stable").head(n_best)
+            found[str(label)] = [(str(name), float(value) / total) for name, value in best.items()]
+        return found
 
     def _repr_html_(self) -> str:
         from ramify.notebook import html_table

@@ -171,7 +171,7 @@ def _check_labels(labels: tuple[str, ...], data: Dataset) -> None:
 
 
 def _write_per_label(found: Results, path: str) -> None:
-    """Non-zero scores per label as lines feature, label, score."""
+    """Non-zero scores per label as lines feature, label, score; of chains also those of labels for labels."""
     import csv
     from pathlib import Path
 
@@ -180,11 +180,17 @@ def _write_per_label(found: Results, path: str) -> None:
     from ramify.writing import neutralised, whole_text
 
     ranking = found.label_ranking
+    of_labels = found.label_importances if found.per_label()[0] == "lcc" else None
     cells = ranking.per_label.tocoo()
     order = np.lexsort((-cells.data, cells.coords[1]))
     with whole_text(Path(path)) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["feature", "label", "score"])
+        writer.writerow(["feature", "label", "score", *([] if of_labels is None else ["is_label"])])
         for at in order.tolist():
             feature, label = ranking.names[cells.coords[0][at]], ranking.label_names[cells.coords[1][at]]
-            writer.writerow([neutralised(feature), neutralised(label), repr(float(cells.data[at]))])
+            line = [neutralised(feature), neutralised(label), repr(float(cells.data[at]))]
+            writer.writerow(line if of_labels is None else [*line, 0])
+        if of_labels is not None:
+            for label, row in of_labels.iterrows():
+                for name, value in row[row != 0].sort_values(ascending=False, kind="stable").items():
+                    writer.writerow([neutralised(str(name)), neutralised(str(label)), repr(float(value)), 1])

@@ -48,6 +48,8 @@ def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branche
             screen.print(_branch_table(found, n_branches, titles))
         for number, (method, ranking) in enumerate(found.rankings.items()):
             screen.print(_top_table(ranking, _first_q(found, number), f"Top features by {method}", n_top, titles))
+        if found.label_importances is not None:
+            screen.print(_helping_labels_table(found, n_branches, titles))
         if data.feature_hierarchy is not None:
             screen.print(_group_table(found, n_top, titles))
     for shown in _quality_tables(found):
@@ -69,6 +71,11 @@ def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[st
     if found.per_label():
         shown = labels or [name for _, name in branches_that_fit(found, 1_000_000)]
         content["branches"] = {name: _branch_lines(found, name) for name in shown}
+    if found.label_importances is not None:
+        content["label_importances"] = {
+            str(label): {str(name): float(value) for name, value in row.items()}
+            for label, row in found.label_importances.iterrows()
+        }
     if found.knn_quality:
         content["knn_quality"] = {
             method: {"weighted": weighted, "unweighted": found.knn_baseline, "measure": found.quality_name}
@@ -207,6 +214,18 @@ def _top_table(
             *q,
         )
     return shown
+
+
+def _helping_labels_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Table:
+    """The labels that help to predict each label where they are known, with their share of its importance."""
+    helpers = found.helping_labels(_TOPS)
+    rows = []
+    for label, best in list(helpers.items())[:n_lines]:
+        cells = [f"{_titled(name, titles)} {100 * share:.0f} %" for name, share in best]
+        rows.append([_titled(label, titles), *cells, *[""] * (_TOPS - len(cells))])
+    more = f" ({len(rows)} of {len(helpers)} labels)" if len(rows) < len(helpers) else ""
+    title = f"Which labels help to predict which, by lcc{more}"
+    return table(title, ["label", *(f"label {number}" for number in range(1, _TOPS + 1))], rows)
 
 
 def _group_table(found: Results, n_top: int, titles: Mapping[str, str]) -> Table:
