@@ -203,7 +203,9 @@ class Portfolio(BaseEstimator):
             common["hierarchy"] = self.hierarchy
         return {
             "random forest": forest(**common),
-            "extra trees": forest(splitter="random", bootstrap=False, max_features=0.2, **common),
+            "extra trees": forest(
+                300, splitter="random", bootstrap=False, max_features=0.2, min_samples_leaf=3, **common
+            ),
             "boosted trees": boosted(400, early_stopping=None, **common),
             "boosted trees, fast": boosted(1000, learning_rate=0.1, early_stopping=None, **common),
         }
