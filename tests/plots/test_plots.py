@@ -83,3 +83,28 @@ def test_icicle_takes_dags_and_missing_values():
 def test_heat_map_needs_scores_per_label():
     with pytest.raises(ValueError, match="no scores per label"):
         plots.label_heatmap(ranking(per_label=False))
+
+
+def test_development_shows_the_share_of_the_last_best_features():
+    rows = {5: [4.0, 1.0, 0.0], 20: [2.0, 1.0, 7.0]}
+    rankings = [FeatureRanking(["a", "b", "c"], r, origin={"n_estimators": n}) for n, r in rows.items()]
+    axes = plots.ranking_development(rankings, n_features=2).axes[0]
+    assert [line.get_label() for line in axes.lines] == ["c", "a"]
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), [0.0, 0.7])
+    assert axes.lines[0].get_xdata().tolist() == [5, 20]
+
+
+@pytest.mark.parametrize(
+    ("rankings", "words"),
+    [
+        ([], "at least one ranking"),
+        ([FeatureRanking(["a"], [1.0])], "its number of trees"),
+        (
+            [FeatureRanking([name], [1.0], origin={"n_estimators": 2}) for name in "ab"],
+            "of the same features",
+        ),
+    ],
+)
+def test_development_refuses_what_it_cannot_compare(rankings, words):
+    with pytest.raises(ValueError, match=words):
+        plots.ranking_development(rankings)

@@ -15,7 +15,7 @@ from ramify.plots.chains import (
 )
 from ramify.plots.comparison import critical_difference
 from ramify.plots.curves import addition_curves, agreement, method_map, p_values, shared_features
-from ramify.plots.feature_rankings import hierarchy_icicle, label_heatmap, ranking_bars
+from ramify.plots.feature_rankings import hierarchy_icicle, label_heatmap, ranking_bars, ranking_development
 
 __all__ = [
     "addition_curves",
@@ -35,6 +35,7 @@ __all__ = [
     "p_values",
     "r2_histogram",
     "ranking_bars",
+    "ranking_development",
     "roc_curves",
     "screening_curves",
     "shared_features",

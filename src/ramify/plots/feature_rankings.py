@@ -12,7 +12,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from scipy import sparse
 
-from ramify.plots.style import COLOURS, SEQUENTIAL, plain_figure, shortened, text_colour
+from ramify.plots.style import COLOURS, MARKERS, SEQUENTIAL, plain_figure, shortened, text_colour
 
 if TYPE_CHECKING:
     from ramify.hierarchy import Hierarchy
@@ -48,6 +48,52 @@ def ranking_bars(ranking: FeatureRanking, *, n_features: int = 20) -> Figure:
     axes.invert_yaxis()
     axes.set_xlabel("score")
     axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def ranking_development(rankings: Sequence[FeatureRanking], *, n_features: int = 8) -> Figure:
+    """How the share of the best features in all scores develops with the number of trees or rounds.
+
+    Parameters
+    ----------
+    rankings : sequence of FeatureRanking
+        Of one forest or of boosted trees, what `ramify.ranking.nested_rankings` returns.
+    n_features : int, default=8
+        How many features, those that are best in the last ranking.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from ramify.plots import ranking_development
+    >>> from ramify.ranking import FeatureRanking
+    >>> sizes = {10: [3.0, 1.0], 50: [1.0, 1.0]}
+    >>> rankings = [FeatureRanking(["a", "b"], s, origin={"n_estimators": n}) for n, s in sizes.items()]
+    >>> ranking_development(rankings).axes[0].lines[0].get_ydata().tolist()
+    [0.75, 0.5]
+    """
+    if not rankings:
+        raise ValueError("ranking_development needs at least one ranking; nested_rankings gives them.")
+    if any(ranking.names != rankings[0].names or "n_estimators" not in ranking.origin for ranking in rankings):
+        raise ValueError("The rankings must be of the same features, each with its number of trees in its origin.")
+    totals = [np.abs(ranking.scores).sum() for ranking in rankings]
+    shares = np.array([r.scores / (total if total > 0 else 1.0) for r, total in zip(rankings, totals, strict=True)])
+    sizes = [int(ranking.origin["n_estimators"]) for ranking in rankings]
+    figure, axes = plain_figure(6, 3.6)
+    for number, feature in enumerate(rankings[-1].order[:n_features].tolist()):
+        axes.plot(
+            sizes,
+            shares[:, feature],
+            color=COLOURS[number % len(COLOURS)],
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=4,
+            label=shortened(rankings[0].names[feature]),
+        )
+    axes.set_xlabel("trees")
+    axes.set_ylabel("share of all scores")
+    axes.legend(frameon=False, fontsize="small")
     return figure
 
 
