@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -199,3 +201,38 @@ def test_arrow_dictionaries_are_categories(values):
         features = learn_features(Learner(), frame)
         assert features.n_categories.tolist() == [2, 0]
         np.testing.assert_array_equal(features.values[:, 0], [0, 1, 0])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_wide_tables_are_encoded_as_columns_are_one_by_one(seed):
+    """Arrays and sparse matrices, whose columns of small whole numbers are looked at at once, against frames."""
+    rng = np.random.default_rng(seed)
+    kinds = [
+        [0.0, 1.0],
+        [1.0],
+        [0.0],
+        [0.0, 1.0, 2.0],
+        [0.0, 2.0],
+        [1.0, 2.0],
+        [0.0, 0.5],
+        [-1.0, 0.0],
+        [0.0, 1.0, np.nan],
+    ]
+    X = np.column_stack([rng.choice(kinds[k], 12) for k in rng.integers(len(kinds), size=9)])
+    later = np.where(rng.random(X.shape) < 0.1, rng.choice([0.0, 1.0, 5.0, np.nan], X.shape), X)
+    later[0] = X[0]  # no column holds only what fit has not seen
+    nominal = np.flatnonzero(rng.random(9) < 0.8)
+    expected = Learner()
+    frame = pd.DataFrame(X)
+    wanted = learn_features(expected, frame, nominal)
+    for stored in (np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array):
+        estimator = Learner()
+        found = learn_features(estimator, stored(X), nominal)
+        for values, others in zip(estimator.categories_, expected.categories_, strict=True):
+            np.testing.assert_array_equal(values, others)
+        with warnings.catch_warnings(action="ignore"):
+            again = apply_features(estimator, stored(later))
+            wanted_again = apply_features(expected, pd.DataFrame(later))
+        for mine, theirs in ((found, wanted), (again, wanted_again)):
+            values = mine.values.toarray() if mine.is_sparse else mine.values
+            np.testing.assert_array_equal(values, theirs.values)

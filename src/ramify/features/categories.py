@@ -103,7 +103,7 @@ def with_coded_zeros(codes: sparse.csc_array, categories: list[Any]) -> sparse.c
     """Absent cells as the code of zero where that is not 0, as missing where fit has not seen a zero."""
     n_rows = codes.shape[0]
     full = np.diff(codes.indptr) == n_rows
-    nominal = [(j, values) for j, values in enumerate(categories) if values is not None and not full[j]]
+    nominal = [(j, values) for j, values in enumerate(categories) if not (full[j] or _starts_with_zero(values))]
     code_of_zero = {j: float(codes_of(np.zeros(1), values)[0]) for j, values in nominal}
     code_of_zero = {j: code for j, code in code_of_zero.items() if code != 0}
     if not code_of_zero:
@@ -116,6 +116,11 @@ def with_coded_zeros(codes: sparse.csc_array, categories: list[Any]) -> sparse.c
         filled.append(np.full(len(absent), code))
     cells = (np.concatenate(filled), (np.concatenate(rows), np.concatenate(columns)))
     return sparse.csc_array(codes + sparse.csc_array(cells, shape=codes.shape))
+
+
+def _starts_with_zero(values: Any) -> bool:
+    """Whether a column is numeric, or nominal with 0 as its first value, whose code is 0."""
+    return values is None or (len(values) > 0 and values[0] == 0)
 
 
 def as_numbers(column: Any, name: str) -> np.ndarray:

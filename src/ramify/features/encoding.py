@@ -23,6 +23,7 @@ from ramify.features.checks import (
     shown_name,
 )
 from ramify.features.frames import canonical, columns_of_table, nominal_columns
+from ramify.features.own_codes import own_codes, zero_one_values
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,10 @@ def learn_features(
         estimator.categories_ = [None] * estimator.n_features_in_
         return _numeric(estimator, X)
     columns = columns_of_table(X)
+    known = zero_one_values(X)
     estimator.categories_ = [
-        values_of(columns[j], shown_name(estimator, j)) if mask[j] else None for j in range(estimator.n_features_in_)
+        None if not is_nominal else known[j] if j in known else values_of(columns[j], shown_name(estimator, j))
+        for j, is_nominal in enumerate(mask.tolist())
     ]
     refuse_many_categories(estimator, max_categories)
     return _encoded(estimator, X, columns)
@@ -169,7 +172,12 @@ def _encoded(estimator: Any, X: Any, columns: list[Any]) -> Features:
         return Features(_encoded_sparse(estimator, X), n_categories)
     n_samples = len(columns[0]) if columns else 0
     numeric = np.empty((n_samples, len(columns)), dtype=np.float64, order="F")
+    coded = own_codes(X, estimator.categories_)
+    if coded.any():
+        numeric[:, coded] = X[:, coded]
     for j, (column, values) in enumerate(zip(columns, estimator.categories_, strict=True)):
+        if coded[j]:
+            continue
         if values is None:
             numeric[:, j] = as_numbers(column, shown_name(estimator, j))
             continue
@@ -185,8 +193,9 @@ def _encoded_sparse(estimator: Any, X: Any) -> sparse.csc_array:
     """The same for a sparse matrix, whose absent cells are zeros."""
     given = canonical(sparse.csc_array(X))
     codes = given.astype(np.float64)
+    coded = own_codes(given, estimator.categories_)
     for j, values in enumerate(estimator.categories_):
-        if values is None:
+        if values is None or coded[j]:
             continue
         cells = slice(given.indptr[j], given.indptr[j + 1])
         stored = given.data[cells]
@@ -195,7 +204,7 @@ def _encoded_sparse(estimator: Any, X: Any) -> sparse.csc_array:
         n_absent = given.shape[0] - len(stored)
         if n_absent and np.isnan(codes_of(np.zeros(1), values)[0]):
             unseen += ["0"] * n_absent
-        n_known = given.shape[0] - sum(map(is_missing, stored.tolist()))
+        n_known = given.shape[0] - int(np.count_nonzero(stored != stored))  # NaN
         refuse_unseen(estimator, j, unseen, n_known)
     encoded = canonical(with_coded_zeros(codes, estimator.categories_))
     refuse_infinity(estimator, encoded)
