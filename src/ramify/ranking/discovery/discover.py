@@ -85,11 +85,11 @@ def discoveries(
     Notes
     -----
     A column is redrawn by stages, each learnt without the row that it is for and kept if the error falls by 1 %: ridge
-    regression on the most correlated features, splines, a forest; residuals are exchanged among rows with similar
-    fitted values. Values that many rows share, missing ones and classes are drawn from a multinomial logit. The redraw
-    is checked: what is left of a column must be unrelated to the redrawn predictions, else the feature is reported as
-    doubtful and not claimed. Tables of fewer than 40 features are padded with redrawn ones. The p-value of a branch is
-    that of Simes over its labels.
+    regression on the most correlated features, splines, products of two features, a forest; residuals are exchanged
+    among rows with similar fitted values. Values that many rows share, missing ones and classes are drawn from a
+    multinomial logit. The redraw is checked: what is left of a column must be unrelated to the redrawn predictions,
+    else the feature is reported as doubtful and not claimed. Tables of fewer than 40 features are padded with noise
+    like them (rows in another order). The p-value of a branch is that of Simes over its labels.
 
     That p-values are valid is measured, not proved: `benchmarks/bench_discoveries.py`. Sharply curved or interacting
     dependence between features can yield false claims. A claim is no statement about causes.

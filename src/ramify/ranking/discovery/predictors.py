@@ -13,6 +13,9 @@ FEW_VALUES = 10
 _MOST_SCREENED = 500
 """Curves of all features are looked at up to so many features, beyond of the most correlated ones only."""
 
+_MOST_CROSSED, _PRODUCTS = 200, 5
+"""Products are looked at up to so many columns, and so many of them are taken."""
+
 
 class Predictors:
     """A table of features, dense, in the two forms that redraw models regress on.
@@ -101,6 +104,25 @@ class Predictors:
             return [int(feature) for feature in order if scores[feature] > 0]
         scores = np.array([float(((self.curves(feature).T @ residual) ** 2).sum()) for feature in candidates])
         return [candidates[k] for k in np.argsort(-scores, kind="stable")[:n_most] if scores[k] > 0]
+
+    def product_fit(self, residual: np.ndarray, known: np.ndarray, without: set[int]) -> np.ndarray:
+        """Honest predictions of a residual from products of two columns; each fold finds its own in the others."""
+        fitted = np.zeros(self.n_rows)
+        columns = np.flatnonzero(~np.isin(self.feature_of, list(without)))
+        if not 2 <= len(columns) <= _MOST_CROSSED:
+            return fitted
+        design = self.linear[:, columns]
+        first, second = np.triu_indices(len(columns))
+        for number in range(N_FOLDS):
+            train, here = known & (self.fold != number), self.fold == number
+            strength = np.abs((design[train] * residual[train, None]).T @ design[train])[first, second]
+            best = np.argpartition(-strength, min(_PRODUCTS, len(strength)) - 1)[:_PRODUCTS]
+            crossed = design[:, first[best]] * design[:, second[best]]
+            mean, level = crossed[train].mean(axis=0), residual[train].mean()
+            centred = crossed[train] - mean
+            inner = centred.T @ centred + np.eye(centred.shape[1])
+            fitted[here] = level + (crossed[here] - mean) @ np.linalg.solve(inner, centred.T @ residual[train])
+        return fitted
 
     @cached_property
     def _curve_sizes(self) -> np.ndarray:

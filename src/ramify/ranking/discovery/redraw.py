@@ -22,9 +22,9 @@ _BLOCK = 30
 
 _MOST_FOREST_FEATURES = 500
 FOREST_BINS = 32
-_TREES, _FIRST_TREES = 50, 10
-_HINT = 2.0
-"""The first trees must say something: their predictions correlate by so many standard errors, or no more are grown."""
+_TREES, _FIRST_TREES = 30, 8
+_HINT, _LEAST_HINT = 2.0, 0.06
+"""More trees are grown if the predictions of the first correlate by so many standard errors, and by so much."""
 
 _MODE_SHARE = 0.25
 """A value that so many rows share is a state of its own, not a number among others."""
@@ -83,7 +83,7 @@ class ColumnModel:
 def column_model(
     predictors: Predictors, feature: int, without: set[int], table: Any, *, seed: int, n_jobs: int | None
 ) -> ColumnModel:
-    """Learn a column from the features outside of `without`: ridge, then curves, then a forest; classes by logit.
+    """Learn a column from the features outside of `without`: ridge, curves, products, a forest; classes by logit.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def column_model(
     if len(states) == 0:
         return _with_explained(column, fitted, partner, fitted, left, states, None, support)
     state = _state_of(column, states)
-    chances, strongest = _chances(predictors, state, len(states) + 1, without)
+    chances, strongest = _chances(predictors, state, len(states) + 1, without, n_curves=3)
     known = ~np.isnan(states)
     weight = np.column_stack([chances[:, :-1][:, known], chances[:, -1]])
     mean = (weight[:, :-1] @ states[known] + weight[:, -1] * fitted) / np.maximum(weight.sum(axis=1), 1e-12)
@@ -182,6 +182,10 @@ def _staged(
         if _error(target - bent, known) <= _GAIN * error:
             fit, error = bent, _error(target - bent, known)
             residual = np.where(known, target - fit, 0.0)
+    crossed = fit + predictors.product_fit(residual, known, without)
+    if _error(target - crossed, known) <= _GAIN * error:
+        fit, error = crossed, _error(target - crossed, known)
+        residual = np.where(known, target - fit, 0.0)
     if predictors.n_features - len(without) <= _MOST_FOREST_FEATURES:
         grown = fit + _forest_stage(predictors, table, residual, known, without, seed, n_jobs)
         if _error(target - grown, known) <= _GAIN * error:
@@ -229,7 +233,7 @@ def _forest_stage(
         return np.where(np.isnan(found), 0.0, found)
 
     forest = grown(0, _FIRST_TREES)
-    if _correlation(outside(forest)[known], residual[known]) <= _HINT / np.sqrt(known.sum()):
+    if _correlation(outside(forest)[known], residual[known]) <= max(_LEAST_HINT, _HINT / np.sqrt(known.sum())):
         return np.zeros(predictors.n_rows)
     forest = _core.Forest.concatenate([forest, grown(_FIRST_TREES, _TREES - _FIRST_TREES)])
     found = outside(forest)
@@ -249,13 +253,15 @@ def _class_model(
     column = np.where(np.isnan(column) | np.isin(column, common), column, common[0])  # rare values: as the first one
     states = np.append(common, np.nan) if np.isnan(column).any() else common
     state = _state_of(column, states)
-    chances, partner = _chances(predictors, state, len(states), without)
+    chances, partner = _chances(predictors, state, len(states), without, n_curves=10)
     leading = int(np.argmax(np.bincount(state, minlength=len(states))))
     shown = (state == leading).astype(np.float64)
     return _with_explained(shown, chances[:, leading], partner, None, None, states, chances, common)
 
 
-def _chances(predictors: Predictors, state: np.ndarray, n_states: int, without: set[int]) -> tuple[np.ndarray, int]:
+def _chances(
+    predictors: Predictors, state: np.ndarray, n_states: int, without: set[int], *, n_curves: int
+) -> tuple[np.ndarray, int]:
     """Honest probabilities of states by a multinomial logit on columns and curves, and the feature that says most."""
     n_rows = predictors.n_rows
     frequency = np.bincount(state, minlength=n_states) / n_rows
@@ -265,7 +271,7 @@ def _chances(predictors: Predictors, state: np.ndarray, n_states: int, without: 
     if not len(columns):
         return np.tile(frequency, (n_rows, 1)), -1
     partner = int(predictors.feature_of[columns[0]])
-    bent = list(dict.fromkeys(predictors.feature_of[columns].tolist()))[: min(10, n_rows // 80)]
+    bent = list(dict.fromkeys(predictors.feature_of[columns].tolist()))[: min(n_curves, n_rows // 80)]
     straight = columns[~np.isin(predictors.feature_of[columns], bent)]
     design = np.concatenate([predictors.linear[:, straight], *(predictors.curves(f) for f in bent)], axis=1)
     chances = np.zeros((n_rows, n_states))
@@ -277,7 +283,7 @@ def _chances(predictors: Predictors, state: np.ndarray, n_states: int, without: 
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            logit = LogisticRegression(C=1.0, max_iter=100, tol=1e-3).fit(design[train], state[train])
+            logit = LogisticRegression(C=1.0, max_iter=100, tol=1e-2).fit(design[train], state[train])
         chances[np.ix_(here, present)] = logit.predict_proba(design[here])
     return chances, partner
 

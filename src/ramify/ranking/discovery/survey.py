@@ -23,7 +23,7 @@ from ramify.ranking.discovery.units import Unit, correlated_features, modelled_u
 from ramify.ranking.forest import grown_on
 
 _FEWEST_COLUMNS = 40
-"""Fewer features are padded with redrawn ones; without them p-values of small tables are too small."""
+"""Fewer features are padded with noise like them; without it p-values of small tables are too small."""
 
 _DOUBTFUL = 0.001
 _MOST_CELLS = 100_000
@@ -144,26 +144,22 @@ def survey(
     plain = feature_table(Features(values, features.n_categories), max_bins=FOREST_BINS, n_jobs=question.n_jobs)
     groups = correlated_features(predictors) if groups is None else groups
     n_missing = max(0, _FEWEST_COLUMNS - predictors.n_features)
-    units: list[Unit] = []
     if n_missing:
-        everything = np.ones(predictors.n_features, dtype=bool)
-        units = _units(question, predictors, groups, everything, plain)
-        features = _padded(features, values, _shadows(units, predictors, n_missing, question.seed))
+        features = _padded(features, values, n_missing, question.seed)
     forest, data = _grown(question, features, y, sample_weight)
     n_rows = predictors.n_rows
     row_weights = np.ones(n_rows) if sample_weight is None else sample_weight.astype(np.float64)
     used = np.bincount(_tested_features(forest), minlength=predictors.n_features)[: predictors.n_features] > 0
-    if not n_missing:
-        units = _units(question, predictors, groups, used, plain)
+    units = _units(question, predictors, groups, used, plain)
     takes_part = row_weights > 0 if data.weights is None else (row_weights > 0) & (data.weights > 0)
     outcome = outcome_of(forest, data.target, takes_part)
-    n_all = len(units) if n_missing else len(units) + sum(not used[list(group)].any() for group in groups)
-    units = [unit for unit in units if used[list(unit.features)].any()]
+    held = {feature for unit in units for feature in unit.features}
+    n_unused = sum(not used[list(group)].any() and group[0] not in held for group in groups)
     found = Survey(
         units,
         np.ones((len(units), len(outcome.outputs))),
         outcome,
-        n_all - len(units),
+        n_unused,
         question,
         predictors,
         forest,
@@ -219,23 +215,14 @@ def _units(
         )
 
 
-def _shadows(units: list[Unit], predictors: Predictors, n_missing: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Redrawn columns to pad with, and the features that they are of; each further round is another draw."""
-    columns: list[np.ndarray] = []
-    owners: list[int] = []
-    n_rounds = -(-n_missing // sum(len(unit.features) for unit in units))
-    drawn = [unit.draw(predictors, n_rounds, seed + 1) for unit in units]
-    for number in range(n_rounds):
-        for unit, columns_of in zip(units, drawn, strict=True):
-            columns += list(columns_of[number])
-            owners += list(unit.features)
-    return np.column_stack(columns[:n_missing]), np.array(owners[:n_missing])
-
-
-def _padded(features: Features, values: np.ndarray, shadows: tuple[np.ndarray, np.ndarray]) -> Features:
-    columns, owners = shadows
+def _padded(features: Features, values: np.ndarray, n_missing: int, seed: int) -> Features:
+    """The features beside columns of rows in another order: as related among themselves, and to nothing else."""
+    n_features = values.shape[1]
+    random = np.random.default_rng([seed, 2])
+    rounds = [values[random.permutation(len(values))] for _ in range(-(-n_missing // n_features))]
+    owners = np.tile(np.arange(n_features), len(rounds))[:n_missing]
     n_categories = np.concatenate([features.n_categories, features.n_categories[owners]])
-    return Features(np.hstack([values, columns]), n_categories)
+    return Features(np.hstack([values, *rounds])[:, : n_features + n_missing], n_categories)
 
 
 def _grown(question: Question, features: Features, y: Any, sample_weight: np.ndarray | None) -> tuple[Any, Any]:
