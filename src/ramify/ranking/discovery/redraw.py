@@ -147,11 +147,21 @@ def draw_group(
     return drawn
 
 
-def group_residual(models: list[ColumnModel]) -> np.ndarray:
-    """One residual of a group: the leading direction of its columns' residuals."""
-    if len(models) == 1:
-        return models[0].residual
-    return _leading(np.column_stack([model.residual for model in models]))
+def unit_residual(models: list[ColumnModel]) -> np.ndarray:
+    """What the others leave unexplained of a column, or of the leading direction of a group's columns.
+
+    Less its mean within each block of rows that exchange residuals: what is drawn has these means too.
+    """
+    if len(models) > 1:
+        residual = _leading(np.column_stack([model.residual for model in models]))
+        return _centred_in_blocks(residual, _leading(np.column_stack([model.expected for model in models])))
+    model = models[0]
+    if model.fitted is None or model.left is None:
+        return model.residual
+    own = ~np.isnan(model.left)
+    residual = model.residual.copy()
+    residual[own] = _centred_in_blocks(residual[own], model.fitted[own])
+    return residual
 
 
 def _staged(
@@ -338,9 +348,18 @@ def _exchanged(fitted: np.ndarray, left: Any, random: np.random.Generator) -> np
 
 def _block_order(order: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Rows in an order that is random within blocks of neighbours."""
-    n_rows = len(order)
-    block = np.arange(n_rows) * max(1, n_rows // _BLOCK) // max(1, n_rows)
-    return order[np.lexsort((random.random(n_rows), block))]
+    return order[np.lexsort((random.random(len(order)), _blocks(len(order))))]
+
+
+def _blocks(n_rows: int) -> np.ndarray:
+    """The block of each row, in order of fitted values."""
+    return np.arange(n_rows) * max(1, n_rows // _BLOCK) // max(1, n_rows)
+
+
+def _centred_in_blocks(residual: np.ndarray, fitted: np.ndarray) -> np.ndarray:
+    block = np.empty(len(residual), dtype=np.int64)
+    block[np.argsort(fitted, kind="stable")] = _blocks(len(residual))
+    return residual - (np.bincount(block, residual) / np.bincount(block))[block]
 
 
 def _snapped(drawn: np.ndarray, support: np.ndarray) -> np.ndarray:

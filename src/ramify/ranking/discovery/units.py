@@ -15,8 +15,8 @@ from ramify.ranking.discovery.redraw import (
     ColumnModel,
     column_model,
     draw_group,
-    group_residual,
     shuffled_rows,
+    unit_residual,
 )
 from ramify.ranking.groups import rank_correlations
 
@@ -64,7 +64,7 @@ class Unit:
 
     def residual(self, n_rows: int) -> np.ndarray:
         """What the others leave unexplained: zeros where columns are drawn given nothing."""
-        return group_residual(list(self.models)) if self.models else np.zeros(n_rows)
+        return unit_residual(list(self.models)) if self.models else np.zeros(n_rows)
 
 
 def correlated_features(predictors: Predictors) -> list[tuple[int, ...]]:
