@@ -91,7 +91,15 @@ def test_bad_parameter_is_refused_by_name(estimator, name, value, words):
 @pytest.mark.parametrize("estimator", [ForestClassifier(5), ForestRegressor(5)], ids=["classifier", "regressor"])
 def test_every_parameter_is_in_the_table_of_bad_ones_or_tested_below(estimator):
     listed = {name for name, *_ in BAD_PARAMETERS}
-    elsewhere = {"random_state", "hierarchy", "label_weight", "class_weight", "target_weight"}
+    elsewhere = {
+        "random_state",
+        "hierarchy",
+        "label_weight",
+        "class_weight",
+        "target_weight",
+        "threshold",
+        "warm_start",
+    }
     assert set(estimator.get_params()) <= listed | elsewhere
 
 

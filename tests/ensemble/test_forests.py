@@ -106,11 +106,11 @@ def test_refitting_without_out_of_bag_forgets_the_old_one(hierarchical):
 def test_sparse_probabilities_are_those_above_the_threshold(hierarchical, fitted):
     dense = fitted.predict_proba(hierarchical.X)
     for threshold in (0.0, 0.2, 1.0):
-        chosen = fitted.predict_proba(hierarchical.X, threshold=threshold)
+        chosen = fitted.predict_proba(hierarchical.X, at_least=threshold)
         assert sparse.issparse(chosen)
         np.testing.assert_array_equal(chosen.toarray(), np.where(dense >= threshold, dense, 0.0))
-    with pytest.raises(ValueError, match=r"'threshold' parameter of ForestClassifier.predict_proba .* \[0, 1\]"):
-        fitted.predict_proba(hierarchical.X, threshold=2)
+    with pytest.raises(ValueError, match=r"'at_least' parameter of ForestClassifier.predict_proba .* \[0, 1\]"):
+        fitted.predict_proba(hierarchical.X, at_least=2)
 
 
 def test_predicted_labels_are_those_above_one_half(hierarchical, fitted):

@@ -52,7 +52,7 @@ def test_labels_cost_by_those_that_rows_have(scorecard):
     Y.data[:] = 1
     forest = ForestClassifier(1, max_depth=4, random_state=0, n_jobs=1).fit(X, Y)
     assert forest.trees_.n_bytes < 2**21  # a dense leaf alone would be 800 kB
-    shown = forest.predict_proba(X[:10], threshold=0.001)
+    shown = forest.predict_proba(X[:10], at_least=0.001)
     assert sparse.issparse(shown)
     scorecard("R27", f"100,000 labels: a tree of {forest.trees_.n_bytes / 2**10:.0f} KiB")
 

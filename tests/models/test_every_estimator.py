@@ -34,6 +34,8 @@ FITTED = {
     "BoostedClassifier": lambda: ensemble.BoostedClassifier(5, hierarchy=NESTED.hierarchy).fit(NESTED.X, NESTED.y),
     "BoostedRegressor": lambda: ensemble.BoostedRegressor(5).fit(LABELS.X, LABELS.X[:, :2]),
     "Portfolio": lambda: ensemble.Portfolio({"forest": FOREST}, cv=2).fit(LABELS.X, LABELS.y),
+    "Calibrated": lambda: ensemble.Calibrated(FOREST).fit(LABELS.X, LABELS.y),
+    "ConformalSets": lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0).fit(LABELS.X, LABELS.y),
     "LabelRankingForest": lambda: ensemble.LabelRankingForest(5, oob_score=True).fit(RANKED.X, RANKED.y),
     "AverageLabelRanker": lambda: ensemble.AverageLabelRanker().fit(RANKED.X, RANKED.y),
     "NeighborsLabelRanker": lambda: ensemble.NeighborsLabelRanker().fit(RANKED.X, RANKED.y),

@@ -44,6 +44,8 @@ ESTIMATORS = {
     "BoostedClassifier of classes": (lambda: ensemble.BoostedClassifier(3, random_state=0), CLASSES),
     "BoostedRegressor": (lambda: ensemble.BoostedRegressor(3, random_state=0), NUMBERS),
     "Portfolio": (lambda: ensemble.Portfolio({"forest": forest()}, cv=2, random_state=0), SETS),
+    "Calibrated": (lambda: ensemble.Calibrated(forest()), SETS),
+    "ConformalSets": (lambda: ensemble.ConformalSets(forest(), alpha=0.6, calibrate="oob"), SETS),
     "ForestRegressor": (lambda: ensemble.ForestRegressor(3, random_state=0), NUMBERS),
     "LabelRankingForest": (lambda: ensemble.LabelRankingForest(3, random_state=0), RANKS),
     "AverageLabelRanker": (ensemble.AverageLabelRanker, RANKS),

@@ -10,7 +10,7 @@ from ramify.chains.powerset import LabelPowerset, RAkEL
 from ramify.chains.screening import R2Screening, screening_sweep
 from ramify.chains.statistics import LabelStatistics, label_statistics
 from ramify.chains.stratification import IterativeStratification, stratified_parts
-from ramify.chains.threshold import cardinality_threshold, density_thresholds
+from ramify.ensemble.threshold import cardinality_threshold, density_thresholds
 
 __all__ = [
     "BinaryRelevance",

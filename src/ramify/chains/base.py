@@ -16,10 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
 from ramify.chains.links import default_estimator, derived_seed, is_forest, require, rows_of, told_of_nominal
-from ramify.chains.threshold import cardinality_threshold, density_thresholds
 from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.ensemble.threshold import (
+    cardinality_threshold,
+    check_threshold,
+    chosen_threshold,
+    given_threshold,
+    is_chosen,
+)
 from ramify.features import Features, apply_features, feature_names, learn_features
-from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.parameters import check_integer, check_jobs, check_option
 
 COMBINATIONS = ("votes", "mean")
 _N_INNER_FOLDS = 5
@@ -35,7 +41,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     the threshold is chosen. Without them an inner five-fold cross-validation gives the scores.
     """
 
-    _threshold_options: tuple[Any, ...] = ("cardinality", "density", "batch")
+    _threshold_options: tuple[Any, ...] = ("f1", "cardinality", "density", "batch")
     _out_of_bag: NDArray[np.float64] | None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -172,7 +178,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
 
     def _needs_out_of_bag(self) -> bool:
         """Whether the threshold is to be learnt."""
-        return isinstance(self.threshold, str) and self.threshold in {"cardinality", "density"}
+        return is_chosen(self.threshold)
 
     def _outer_jobs(self) -> int | None:
         """Jobs over labels or chains; Ramify's forests have threads of their own."""
@@ -197,34 +203,20 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             )
         if isinstance(self.threshold, str) or self.threshold is None:
             check_option(self, "threshold", self.threshold, self._threshold_options)
-        elif np.ndim(self.threshold) == 0:
-            check_real(self, "threshold", self.threshold, low=0, high=1)
+        else:
+            check_threshold(self)
 
     def _chosen_threshold(self, features: Features, target: LabelSets, seed: int) -> Any:
         """The number, or one per label, at which a score becomes a label; None for a threshold per batch."""
         if target.classes is not None:
             return 0.5
-        if not isinstance(self.threshold, str):
-            return self._given_threshold()
         if not self._needs_out_of_bag():
-            return None
+            given = self.threshold is not None and not isinstance(self.threshold, str)
+            return given_threshold(self, self.n_outputs_) if given else None
         scores = self._out_of_bag
         if scores is None:
             scores = self._cross_validated_scores(features, target, seed)
-        if self.threshold == "cardinality":
-            return cardinality_threshold(scores, self.cardinality_, candidates=self._candidates())
-        return density_thresholds(scores, target.matrix.mean(axis=0), candidates=self._candidates())
-
-    def _given_threshold(self) -> Any:
-        if self.threshold is None or np.ndim(self.threshold) == 0:
-            return self.threshold
-        thresholds = np.asarray(self.threshold, dtype=np.float64)
-        if thresholds.shape != (self.n_outputs_,):
-            raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} must be one number, or one per label "
-                f"({self.n_outputs_}). Got {thresholds.shape} numbers instead."
-            )
-        return thresholds
+        return chosen_threshold(self.threshold, scores, target.matrix, candidates=self._candidates())
 
     def _cross_validated_scores(self, features: Features, target: LabelSets, seed: int) -> NDArray[np.float64]:
         labels = target.matrix

@@ -28,9 +28,10 @@ class BinaryRelevance(LabelSetClassifier):
     ----------
     estimator : classifier, optional
         Learner of each label; a forest of 200 trees by default.
-    threshold : float, array-like, {"cardinality", "density", "batch"}, default=0.5
+    threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=0.5
         Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
-        label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        label cardinality closest to the training set's ("cardinality"), the same per label ("density"),
+        the largest F1 of each label ("f1"), the smallest cost of errors of each label (``{"fp": 1, "fn": 5}``), or
         "cardinality" chosen anew on the rows given to `predict` ("batch").
     n_jobs : int, optional
         Number of parallel jobs.

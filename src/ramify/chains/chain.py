@@ -43,9 +43,10 @@ class ClassifierChain(LabelSetClassifier):
         - "oob": descending out-of-bag accuracy of a forest for the label alone;
         - "canonical": descending absolute coefficient in the first canonical correlation with the features;
         - "search": the best of all orders in cross-validation up to 6 labels, beam search beyond.
-    threshold : float, array-like, {"cardinality", "density", "batch"}, default=0.5
+    threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=0.5
         Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
-        label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        label cardinality closest to the training set's ("cardinality"), the same per label ("density"),
+        the largest F1 of each label ("f1"), the smallest cost of errors of each label (``{"fp": 1, "fn": 5}``), or
         "cardinality" chosen anew on the rows given to `predict` ("batch"). Labels are passed on along the chain where
         their probability is at least one half, whatever the threshold.
     cv : int, default=3

@@ -33,9 +33,10 @@ class EnsembleOfChains(LabelSetClassifier):
         Share of the rows that each chain is fitted to, drawn without replacement.
     combine : {"votes", "mean"}, default="votes"
         Score of a label: the share of chains that predict it, or the mean of their probabilities.
-    threshold : float, array-like, {"cardinality", "density", "batch"}, default="cardinality"
+    threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default="cardinality"
         Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
-        label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        label cardinality closest to the training set's ("cardinality"), the same per label ("density"),
+        the largest F1 of each label ("f1"), the smallest cost of errors of each label (``{"fp": 1, "fn": 5}``), or
         "cardinality" chosen anew on the rows given to `predict` ("batch").
     n_jobs : int, optional
         Number of parallel jobs.
@@ -143,9 +144,10 @@ class LClassifierChains(LabelSetClassifier):
         votes remain, and `fit_and_predict` predicts new rows while fitting.
     combine : {"votes", "mean"}, default="votes"
         Score of a label: the share of chains that predict it, or the mean of their probabilities.
-    threshold : float, array-like, {"cardinality", "density", "batch"}, default="cardinality"
+    threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default="cardinality"
         Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
-        label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        label cardinality closest to the training set's ("cardinality"), the same per label ("density"),
+        the largest F1 of each label ("f1"), the smallest cost of errors of each label (``{"fp": 1, "fn": 5}``), or
         "cardinality" chosen anew on the rows given to `predict` ("batch").
     n_jobs : int, optional
         Number of parallel jobs.

@@ -28,9 +28,10 @@ class MLkNN(LabelSetClassifier):
         Added to every count.
     metric : str, default="euclidean"
         Distance of rows, as scikit-learn's `NearestNeighbors` takes it.
-    threshold : float, array-like, {"cardinality", "density", "batch"}, default=0.5
+    threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=0.5
         Probability at which a label is predicted: a number, one number per label, or the threshold that brings the
-        predicted label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        predicted label cardinality closest to the training set's ("cardinality"), the same per label ("density"),
+        the largest F1 of each label ("f1"), the smallest cost of errors of each label (``{"fp": 1, "fn": 5}``), or
         "cardinality" chosen anew on the rows given to `predict` ("batch").
     categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
         Which features are nominal: two values of one are equal or lie 1 apart. By default the columns of a frame with a

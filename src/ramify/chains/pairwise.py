@@ -21,7 +21,8 @@ class PairwiseLabels(LabelSetClassifier):
     ----------
     estimator : classifier, optional
         Learner of each pair; a forest of 200 trees by default.
-    threshold : {"calibrated", "top", "cardinality", "density", "batch"}, float or array-like, default="calibrated"
+    threshold : {"calibrated", "top", "f1", "cardinality", "density", "batch"}, float, array-like or dict, \
+            default="calibrated"
         Which labels are predicted. "calibrated": those with more votes than an artificial label that competes with
         every label (calibrated label ranking). "top": the `n_labels` labels with most votes. Otherwise the labels whose
         share of votes is at least a number, one number per label, or the threshold that brings the predicted label
@@ -68,7 +69,7 @@ class PairwiseLabels(LabelSetClassifier):
     10
     """
 
-    _threshold_options = ("calibrated", "top", "cardinality", "density", "batch")
+    _threshold_options = ("calibrated", "top", "f1", "cardinality", "density", "batch")
 
     def __init__(
         self,

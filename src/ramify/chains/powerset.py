@@ -25,7 +25,7 @@ class LabelPowerset(LabelSetClassifier):
         Learner of the label sets; a forest of 200 trees by default.
     pruning : int, default=0
         Label sets that at most this many rows have are left out, with their rows (pruned problem transformation).
-    threshold : None, float, array-like, {"cardinality", "density", "batch"}, default=None
+    threshold : None, float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=None
         None predicts the most probable label set. Otherwise each label is predicted on its own, from the sum of the
         probabilities of the label sets that hold it: at a number, at one number per label, or at the threshold that
         brings the predicted label cardinality closest to the training set's ("cardinality"), the same per label
@@ -65,7 +65,7 @@ class LabelPowerset(LabelSetClassifier):
     (200, 5)
     """
 
-    _threshold_options = (None, "cardinality", "density", "batch")
+    _threshold_options = (None, "f1", "cardinality", "density", "batch")
 
     def __init__(
         self,
@@ -123,9 +123,10 @@ class RAkEL(LabelSetClassifier):
         Score of a label: the share of sets that predict it, or the mean of their probabilities.
     n_labelsets : int, optional
         Number of overlapping sets; by default twice the number of labels, or all there are if those are fewer.
-    threshold : float, array-like, {"cardinality", "density", "batch"}, default=0.5
+    threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=0.5
         Share of votes at which a label is predicted: a number, one number per label, or the threshold that brings the
-        predicted label cardinality closest to the training set's ("cardinality"), the same per label ("density"), or
+        predicted label cardinality closest to the training set's ("cardinality"), the same per label ("density"),
+        the largest F1 of each label ("f1"), the smallest cost of errors of each label (``{"fp": 1, "fn": 5}``), or
         "cardinality" chosen anew on the rows given to `predict` ("batch").
     n_jobs : int, optional
         Number of parallel jobs.

@@ -2,7 +2,9 @@
 
 from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
+from ramify.ensemble.calibrated import Calibrated
 from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.conformal import ConformalSets
 from ramify.ensemble.explanation import Explanation
 from ramify.ensemble.export import export_tree
 from ramify.ensemble.forests import boosted_for, forest_for
@@ -15,6 +17,8 @@ __all__ = [
     "AverageLabelRanker",
     "BoostedClassifier",
     "BoostedRegressor",
+    "Calibrated",
+    "ConformalSets",
     "Explanation",
     "ForestClassifier",
     "ForestRegressor",

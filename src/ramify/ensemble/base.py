@@ -67,7 +67,7 @@ class BaseForest(BaseEstimator):
             target = self.encode_target(y, sample_weight=weights, n_samples=n_samples)
             weights = self.row_weights(target, weights)
             self.grow(features, target, weights)
-            if getattr(self, "oob_score", False):
+            if self._needs_out_of_bag():
                 self._set_out_of_bag(features, target, weights)
         return self
 
@@ -116,20 +116,50 @@ class BaseForest(BaseEstimator):
         return self
 
     def _grow_trees(self, features: Any, target: Target, weights: np.ndarray | None) -> None:
-        """Set the trees."""
-        self.trees_ = grow(
-            features,
-            target.kernel_rows(),
-            self._growth(features),
-            max_bins=self.max_bins,
-            sample_weight=weights,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        """Set the trees: new ones, or with `warm_start` those there are and the ones that come after them."""
+        growth = self._growth(features)
+        kept = self._kept_trees(target, growth)
+        n_kept = 0 if kept is None else kept.n_trees
+        if n_kept < growth.n_trees:
+            grown = grow(
+                features,
+                target.kernel_rows(),
+                growth.part(n_kept, growth.n_trees),
+                max_bins=self.max_bins,
+                sample_weight=weights,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+            self.trees_ = grown if kept is None else _core.Forest.concatenate([kept, grown])
+        self.__dict__.pop("_seed", None)
+        if self.warm_start:
+            self._seed = growth.seed
+
+    def _kept_trees(self, target: Target, growth: _core.Growth) -> _core.Forest | None:
+        """The trees that a warm start goes on from, or None."""
+        if not check_flag(self, "warm_start", self.warm_start) or not hasattr(self, "_seed"):
+            return None
+        if (target.kind, target.names) != (self.target_kind_, self.label_names_):
+            raise ValueError("warm_start=True goes on with the labels of the first fit, but y has others. Fit a clone.")
+        if self.trees_.n_features != self.n_features_in_:
+            raise ValueError(
+                f"warm_start=True goes on with the {self.trees_.n_features} features of the first fit, but X has "
+                f"{self.n_features_in_}. Fit a clone."
+            )
+        if growth.n_trees < self.trees_.n_trees:
+            raise ValueError(
+                f"warm_start=True goes on from {self.trees_.n_trees} trees, so n_estimators={growth.n_trees} must be "
+                f"at least that. forest.first({growth.n_trees}) gives the first of them."
+            )
+        return self.trees_
 
     @abstractmethod
     def _keep(self, target: Any, weights: np.ndarray | None) -> None:
         """Set what predictions need to know of the target."""
+
+    def _needs_out_of_bag(self) -> bool:
+        """Whether rows are to be predicted by the trees that did not see them."""
+        return bool(getattr(self, "oob_score", False))
 
     def _set_out_of_bag(self, features: Features, target: Any, weights: np.ndarray | None) -> None:
         """Predict each row by the trees that did not see it, and score that."""
@@ -295,7 +325,7 @@ class BaseForest(BaseEstimator):
         if self.max_bins is not None:
             check_integer(self, "max_bins", self.max_bins, low=2, high=65535)
         return _core.Growth(
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            seed=self._drawn_seed(),
             first_tree=0,
             n_trees=check_integer(self, "n_estimators", self.n_estimators, low=1),
             max_features=_feature_count(self, n_features),
@@ -307,6 +337,12 @@ class BaseForest(BaseEstimator):
             min_impurity_decrease=check_real(self, "min_impurity_decrease", self.min_impurity_decrease, low=0),
             min_weight_fraction_leaf=_weight_share(self),
         )
+
+    def _drawn_seed(self) -> int:
+        """A seed, or with `warm_start` the one that the first trees have."""
+        if self.warm_start and hasattr(self, "_seed"):
+            return self._seed
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _check_loaded(self) -> None:
         """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
@@ -334,6 +370,8 @@ class BaseForest(BaseEstimator):
             _require(isinstance(names, np.ndarray) and names.shape == (trees.n_features,), "feature_names_in_ is wrong")
         if hasattr(self, "prior_"):
             self._require_numbers("prior_")
+        if hasattr(self, "_seed"):
+            _require(type(self._seed) is int and 0 <= self._seed < 1 << 32, "_seed is no seed")
 
     def _require_numbers(self, name: str) -> None:
         values = getattr(self, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, refuse_extreme_weights
+from ramify.ensemble.threshold import (
+    check_threshold,
+    chosen_threshold,
+    given_threshold,
+    is_chosen,
+    with_all_ancestors,
+)
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
@@ -31,10 +39,16 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         Number of trees.
     hierarchy : Hierarchy or None, default=None
         Order of the labels. `fit` closes y under ancestors and labels weigh less the deeper they are.
-    label_weight : array-like of shape (n_labels,) or None, default=None
-        Weights of the labels in the impurity, multiplied with those of the hierarchy.
+    label_weight : array-like of shape (n_labels,), "balanced" or None, default=None
+        Weights of the labels in the impurity, multiplied with those of the hierarchy; "balanced" is one over the
+        frequency of each label.
     class_weight : dict, "balanced" or None, default=None
         For classes only: weights of the rows by their class.
+    threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
+        Probability above which a label of a label set is predicted: a number, one per label, or chosen on out-of-bag
+        predictions: the largest F1 of each label ("f1"), as many labels per row as in training ("cardinality"), as many
+        rows per label ("density"), or the smallest cost of errors of each label (``{"fp": 1, "fn": 5}``: a false
+        negative costs five times as much). With a hierarchy a label is predicted only with all its ancestors.
     splitter : {"best", "random"}, default="best"
         The best cut of each sampled feature, or one random cut of each (extra-trees).
     bootstrap : bool, default=True
@@ -58,6 +72,9 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         Which features are nominal; by default the columns of a frame with a category or string dtype.
     oob_score : bool, default=False
         Predict each row by the trees that did not see it.
+    warm_start : bool, default=False
+        Where this estimator was fitted before, `fit` keeps its trees and grows those up to `n_estimators`: the same
+        bits as growing all at once on the same data.
     n_jobs : int or None, default=None
         Threads; the result is the same for any number. Where a joblib backend that is not local is active, the jobs
         among which blocks of trees are shared.
@@ -80,6 +97,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         What y was.
     prior_ : ndarray of shape (n_labels,)
         Frequency of each label or class in training: what a model without features predicts.
+    threshold_ : float or ndarray of shape (n_labels,)
+        Probability that a predicted label exceeds.
     feature_importances_ : ndarray of shape (n_features,)
         Genie3 scores divided by their sum.
     oob_prediction_ : ndarray of shape (n_samples, n_labels)
@@ -118,6 +137,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         hierarchy: Hierarchy | None = None,
         label_weight: Any = None,
         class_weight: Any = None,
+        threshold: Any = 0.5,
         splitter: Literal["best", "random"] = "best",
         bootstrap: bool = True,
         max_features: Any = "sqrt",
@@ -129,6 +149,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         max_bins: int | None = None,
         categorical_features: Any = "from_dtype",
         oob_score: bool = False,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -137,6 +158,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         self.hierarchy = hierarchy
         self.label_weight = label_weight
         self.class_weight = class_weight
+        self.threshold = threshold
         self.splitter = splitter
         self.bootstrap = bootstrap
         self.max_features = max_features
@@ -148,6 +170,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -156,7 +179,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         self,
         y: Any,
         *,
-        sample_weight: np.ndarray | None = None,  # noqa: ARG002
+        sample_weight: np.ndarray | None = None,
         n_samples: int | None = None,
     ) -> LabelTarget:
         """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
@@ -166,20 +189,39 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
             The target.
         sample_weight : array of shape (n_samples,), optional
-            Does not matter here.
+            What "balanced" label weights count.
         n_samples : int, optional
             Number of rows that y must have.
         """
-        return encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
+        if not isinstance(self.label_weight, str):
+            return encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
+        check_option(self, "label_weight", self.label_weight, ("balanced", None))
+        target = encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples)
+        if isinstance(target, ClassTarget):
+            raise ValueError(
+                "label_weight='balanced' is for label sets, but y holds classes. Use class_weight instead."
+            )
+        return replace(target, weights=target.weights * _one_over(target.frequencies(sample_weight)))
 
     def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
         self._class_values = target.classes
         self._sparse_sets = target.was_sparse
         self.prior_ = target.frequencies(weights)
+        if isinstance(target, ClassTarget) and not (np.ndim(self.threshold) == 0 and self.threshold == 0.5):
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} is for label sets, but y holds classes: the most "
+                "probable class is predicted. Use class_weight to prefer some."
+            )
+        self.threshold_ = 0.5 if is_chosen(self.threshold) else given_threshold(self, self.trees_.n_outputs)
 
     def output_weights(self) -> np.ndarray:
         """Weight of each label in the impurity."""
-        weights = super().output_weights() if self.label_weight is None else np.array(self.label_weight, dtype=float)
+        if self.label_weight is None:
+            weights = super().output_weights()
+        elif isinstance(self.label_weight, str):
+            weights = _one_over(self.prior_)
+        else:
+            weights = np.array(self.label_weight, dtype=float)
         return weights if self.hierarchy is None else weights * self.hierarchy.weights
 
     @property
@@ -189,7 +231,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
 
     def predict(self, X: Any) -> Any:
-        """The most probable class, or the labels whose probability exceeds one half.
+        """The most probable class, or the labels whose probability exceeds `threshold_`.
 
         Parameters
         ----------
@@ -209,20 +251,31 @@ class ForestClassifier(ClassifierMixin, BaseForest):
                 for start, stop in self._row_blocks(rows.n_rows)
             ]
             return self._class_values[np.concatenate(best)]
-        likely = self._sparse_probabilities(rows, 0.5)
-        likely.data = (likely.data > 0.5).astype(np.int8)
+        least = min(1.0, float(np.min(self.threshold_)))
+        likely = self._sparse_probabilities(rows, least)
+        limits = np.broadcast_to(self.threshold_, self.trees_.n_outputs)[likely.indices]
+        likely.data = (likely.data > limits).astype(np.int8)
         likely.eliminate_zeros()
         sets = likely.astype(np.int64)
+        if self.hierarchy is not None and np.ndim(self.threshold_) == 1:
+            sets = self._with_all_ancestors(sets, self.hierarchy)
         return sets if self._sparse_sets else sets.toarray()
 
-    def predict_proba(self, X: Any, *, threshold: float | None = None) -> Any:
+    def _with_all_ancestors(self, sets: sparse.csr_array, hierarchy: Hierarchy) -> sparse.csr_array:
+        blocks = [
+            sparse.csr_array(with_all_ancestors(sets[start:stop].toarray() > 0, hierarchy).astype(np.int64))
+            for start, stop in self._row_blocks(sets.shape[0])
+        ]
+        return sparse.csr_array(sparse.vstack(blocks))
+
+    def predict_proba(self, X: Any, *, at_least: float | None = None) -> Any:
         """Probability of each class or label.
 
         Parameters
         ----------
         X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
             Features.
-        threshold : float or None, default=None
+        at_least : float or None, default=None
             None gives a dense array. A number in [0, 1] gives a CSR matrix of the positive probabilities that reach it,
             for very many labels.
 
@@ -232,10 +285,10 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             Columns follow `label_names_`.
         """
         rows = self.rows_of(X)
-        if threshold is None:
+        if at_least is None:
             return self._mean_of_trees(rows)
         title = f"{type(self).__name__}.predict_proba"
-        return self._sparse_probabilities(rows, check_real(title, "threshold", threshold, low=0, high=1))
+        return self._sparse_probabilities(rows, check_real(title, "at_least", at_least, low=0, high=1))
 
     def _predicted_outputs(self, X: Any) -> sparse.csr_array:
         predicted = self.predict(X)
@@ -280,9 +333,31 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         refuse_extreme_weights(self, weights, "class_weight")
         return weights
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_threshold(self)
+        if is_chosen(self.threshold) and not self.bootstrap:
+            raise ValueError(
+                f"threshold={self.threshold!r} is chosen out of bag and needs bootstrap=True. Give a number, or one "
+                "per label, instead."
+            )
+
+    def _needs_out_of_bag(self) -> bool:
+        return bool(self.oob_score) or is_chosen(self.threshold)
+
     def _set_out_of_bag(self, features: Features, target: LabelTarget, weights: np.ndarray | None) -> None:
         """Accuracy or pooled AUPRC over the rows that some tree did not see; NaN if there is none."""
-        self.oob_prediction_, predicted = self._out_of_bag(features, weights)
+        prediction, predicted = self._out_of_bag(features, weights)
+        if is_chosen(self.threshold) and predicted.any():
+            row_weights = None if weights is None else weights[predicted]
+            seen = np.flatnonzero(predicted)
+            chosen = chosen_threshold(self.threshold, prediction[seen], target.Y[seen], sample_weight=row_weights)
+            # a prediction exceeds its threshold; those chosen are reached
+            below = np.maximum(np.nextafter(chosen, -1.0), 0.0)
+            self.threshold_ = float(below) if np.ndim(below) == 0 else below
+        if not self.oob_score:
+            return
+        self.oob_prediction_ = prediction
         self.oob_score_ = float("nan")
         if predicted.any():
             truth, scores = target.Y[np.flatnonzero(predicted)], self.oob_prediction_[predicted]
@@ -303,6 +378,11 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             raise ValueError("label sets must have no class values and as many outputs as the trees.")
         if not isinstance(self._sparse_sets, bool):
             raise ValueError("_sparse_sets must be true or false.")
+        limits = self.threshold_
+        if type(limits) is not float and not (isinstance(limits, np.ndarray) and limits.shape == (n_labels,)):
+            raise ValueError("threshold_ must be a number, or one per label.")
+        if not ((np.asarray(limits, dtype=float) >= 0) & (np.asarray(limits, dtype=float) < 2)).all():
+            raise ValueError("threshold_ must lie between 0 and 1.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -312,3 +392,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         # The tag multi_label stays off: its check wants probabilities within (0, 1), and pure leaves have 0 and 1.
         tags.target_tags.multi_output = True
         return tags
+
+
+def _one_over(frequencies: np.ndarray) -> np.ndarray:
+    """Weights of labels that make rare ones count as much as frequent ones; labels of no row have none."""
+    return np.where(frequencies > 0, 1 / np.where(frequencies > 0, frequencies, 1.0), 0.0)

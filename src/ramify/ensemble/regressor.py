@@ -48,6 +48,9 @@ class ForestRegressor(RegressorMixin, BaseForest):
         Which features are nominal; by default the columns of a frame with a category or string dtype.
     oob_score : bool, default=False
         Predict each row by the trees that did not see it.
+    warm_start : bool, default=False
+        Where this estimator was fitted before, `fit` keeps its trees and grows those up to `n_estimators`: the same
+        bits as growing all at once on the same data.
     n_jobs : int or None, default=None
         Threads; the result is the same for any number. Where a joblib backend that is not local is active, the jobs
         among which blocks of trees are shared.
@@ -109,6 +112,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
         max_bins: int | None = None,
         categorical_features: Any = "from_dtype",
         oob_score: bool = False,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -126,6 +130,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -1,0 +1,270 @@
+"""Calibrated: probabilities that mean what they say, learnt from rows that the trees did not see."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.isotonic import IsotonicRegression
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.classifier import ForestClassifier
+from ramify.features import apply_features
+from ramify.hierarchy import Hierarchy
+from ramify.parameters import check_option
+
+
+class Calibrated(ClassifierMixin, BaseEstimator):
+    """A forest whose probabilities are calibrated label by label on its out-of-bag predictions.
+
+    Parameters
+    ----------
+    estimator : ForestClassifier or None, default=None
+        The forest, with `bootstrap=True` and `threshold=0.5`; None is `ForestClassifier()`.
+    method : {"isotonic", "sigmoid"}, default="isotonic"
+        Any rising function of the forest's probability, or a logistic one (Platt), which needs fewer rows.
+
+    Attributes
+    ----------
+    estimator_ : ForestClassifier
+        The fitted forest.
+    knots_, levels_, offsets_ : ndarray
+        Isotonic: between `knots_[offsets_[j]:offsets_[j + 1]]` label j's probabilities follow `levels_` on straight
+        lines.
+    slopes_, intercepts_ : ndarray of shape (n_labels,)
+        Sigmoid: the log-odds of a label are its slope times the forest's probability plus its intercept.
+    n_features_in_, feature_names_in_, label_names_, n_outputs_, target_kind_, prior_, classes_
+        Those of the forest.
+
+    Notes
+    -----
+    No rows are held back: each is predicted by the trees that did not see it, which are fewer than the forest has. A
+    label's probability is at most that of its parents (from the top down); class probabilities are divided by their
+    sum.
+
+    References
+    ----------
+    Niculescu-Mizil, A. and Caruana, R. (2005). Predicting good probabilities with supervised learning. ICML.
+    Platt, J. (1999). Probabilistic outputs for support vector machines.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ensemble import Calibrated, ForestClassifier
+    >>> data = make_hierarchical(200, random_state=0)
+    >>> model = Calibrated(ForestClassifier(30, hierarchy=data.hierarchy, random_state=0)).fit(data.X, data.y)
+    >>> model.predict_proba(data.X).shape == data.y.shape
+    True
+    """
+
+    def __init__(
+        self, estimator: ForestClassifier | None = None, *, method: Literal["isotonic", "sigmoid"] = "isotonic"
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the forest and calibrate it.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
+            Classes or label sets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        """
+        with unchanged_on_failure(self):
+            check_option(self, "method", self.method, ("isotonic", "sigmoid"))
+            forest = _checked_forest(self)
+            forest.fit(X, y, sample_weight)
+            features = apply_features(forest, X)
+            n_samples = features.values.shape[0]
+            weights = checked_sample_weight(self, sample_weight, n_samples)
+            target = forest.encode_target(y, sample_weight=weights, n_samples=n_samples)
+            weights = forest.row_weights(target, weights)
+            prediction, seen = forest._out_of_bag(features, weights)
+            if not seen.any():
+                raise ValueError(
+                    f"With n_samples={n_samples} no row is out of bag of any tree: there is nothing to calibrate on. "
+                    "Grow more trees, or give more rows."
+                )
+            rows = np.flatnonzero(seen if weights is None else seen & (weights > 0))
+            self.estimator_ = forest
+            for name in ("knots_", "levels_", "offsets_", "slopes_", "intercepts_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+            for name in ("n_features_in_", "feature_names_in_", "label_names_", "n_outputs_", "target_kind_", "prior_"):
+                if hasattr(forest, name):
+                    setattr(self, name, getattr(forest, name))
+            kept = np.ones(len(rows)) if weights is None else weights[rows]
+            self._calibrate(prediction[rows], sparse.csc_array(target.Y[rows]), kept)
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """Class values; for label sets `[0, 1]` per label."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.classes_
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Calibrated probability of each class or label.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_samples, n_labels)
+            Columns follow `label_names_`.
+        """
+        check_is_fitted(self, "estimator_")
+        raw = self.estimator_.predict_proba(X)
+        if self.method == "sigmoid":
+            calibrated = expit(raw * self.slopes_ + self.intercepts_)
+        else:
+            calibrated = np.empty_like(raw)
+            for label in range(raw.shape[1]):
+                piece = slice(self.offsets_[label], self.offsets_[label + 1])
+                calibrated[:, label] = np.interp(raw[:, label], self.knots_[piece], self.levels_[piece])
+        if self.target_kind_ == "classes":
+            total = calibrated.sum(axis=1, keepdims=True)
+            return np.where(total > 0, calibrated / np.where(total > 0, total, 1.0), raw)
+        hierarchy = self.estimator_.hierarchy
+        return calibrated if hierarchy is None else at_most_parents(calibrated, hierarchy)
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class, or the labels whose calibrated probability exceeds one half.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
+            Sparse if y was sparse at fit.
+        """
+        probabilities = self.predict_proba(X)
+        if self.target_kind_ == "classes":
+            return self.classes_[probabilities.argmax(axis=1)]
+        sets = (probabilities > 0.5).astype(np.int64)
+        return sparse.csr_array(sets) if self.estimator_._sparse_sets else sets
+
+    def _calibrate(self, scores: NDArray[np.float64], truth: sparse.csc_array, weights: NDArray[np.float64]) -> None:
+        n_labels = scores.shape[1]
+        slopes, intercepts = np.zeros(n_labels), np.zeros(n_labels)
+        knots, levels, offsets = [], [], [0]
+        for label in range(n_labels):
+            has = np.zeros(len(scores))
+            has[truth.indices[truth.indptr[label] : truth.indptr[label + 1]]] = 1.0
+            if self.method == "sigmoid":
+                slopes[label], intercepts[label] = _platt(scores[:, label], has, weights)
+                continue
+            fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+            fitted.fit(scores[:, label], has, sample_weight=weights)
+            knots.append(fitted.X_thresholds_)
+            levels.append(fitted.y_thresholds_)
+            offsets.append(offsets[-1] + len(fitted.X_thresholds_))
+        if self.method == "sigmoid":
+            self.slopes_, self.intercepts_ = slopes, intercepts
+        else:
+            self.knots_, self.levels_ = (np.concatenate(parts).astype(np.float64) for parts in (knots, levels))
+            self.offsets_ = np.array(offsets, dtype=np.int64)
+
+    def _check_loaded(self) -> None:
+        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
+        forest = self.estimator_
+        if not isinstance(forest, ForestClassifier):
+            raise ValueError("estimator_ must be a ForestClassifier.")
+        if (self.label_names_, self.target_kind_) != (forest.label_names_, forest.target_kind_):
+            raise ValueError("the labels must be those of the forest.")
+        if self.method not in ("isotonic", "sigmoid"):
+            raise ValueError("method must be 'isotonic' or 'sigmoid'.")
+        n_labels = forest.trees_.n_outputs
+        names = ("slopes_", "intercepts_") if self.method == "sigmoid" else ("knots_", "levels_")
+        for name in names:
+            values = getattr(self, name)
+            right = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 1
+            if not right or not np.isfinite(values).all():
+                raise ValueError(f"{name} must hold numbers.")
+            if self.method == "sigmoid" and len(values) != n_labels:
+                raise ValueError(f"{name} must hold a number per label.")
+        if self.method == "isotonic":
+            offsets = self.offsets_
+            right = isinstance(offsets, np.ndarray) and offsets.dtype == np.int64 and offsets.shape == (n_labels + 1,)
+            if not right or offsets[0] != 0 or offsets[-1] != len(self.knots_) or (np.diff(offsets) < 1).any():
+                raise ValueError("offsets_ must cut the knots into a piece per label.")
+            if len(self.knots_) != len(self.levels_) or self.levels_.min() < 0 or self.levels_.max() > 1:
+                raise ValueError("levels_ must hold a probability per knot.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(ForestClassifier() if self.estimator is None else self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def at_most_parents(probabilities: NDArray[np.float64], hierarchy: Hierarchy) -> NDArray[np.float64]:
+    """Probabilities cut down, from the top, to those of the parents."""
+    by_label = np.array(probabilities.T, order="C")
+    parents = hierarchy.parent_matrix
+    for label in hierarchy.topological_order.tolist():
+        for parent in parents.indices[parents.indptr[label] : parents.indptr[label + 1]].tolist():
+            np.minimum(by_label[label], by_label[parent], out=by_label[label])
+    return np.ascontiguousarray(by_label.T)
+
+
+def _checked_forest(model: Calibrated) -> ForestClassifier:
+    forest = ForestClassifier() if model.estimator is None else clone(model.estimator)
+    if not isinstance(forest, ForestClassifier):
+        raise TypeError(
+            "The 'estimator' parameter of Calibrated must be a ForestClassifier, whose out-of-bag predictions it "
+            f"calibrates on. Got {type(forest).__name__} instead; use scikit-learn's CalibratedClassifierCV for others."
+        )
+    if not forest.bootstrap:
+        raise ValueError(
+            "Calibrated needs a forest with bootstrap=True: without it every tree sees every row, and none is out of "
+            "bag."
+        )
+    if np.ndim(forest.threshold) != 0 or forest.threshold != 0.5:
+        raise ValueError(
+            "The forest of Calibrated must keep threshold=0.5: labels are predicted by their calibrated probability."
+        )
+    return forest
+
+
+def _platt(scores: NDArray[np.float64], has: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
+    """Slope and intercept of a logistic function by Newton's steps, with Platt's targets against overconfidence."""
+    positive, negative = float(has @ weights), float((1 - has) @ weights)
+    goal = np.where(has > 0, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    slope, intercept = 0.0, float(np.log((positive + 1) / (negative + 1)))
+    design = np.column_stack([scores, np.ones(len(scores))])
+
+    def loss(at: NDArray[np.float64]) -> float:
+        z = design @ at
+        return float(weights @ (np.logaddexp(0, z) - goal * z))
+
+    point = np.array([slope, intercept])
+    for _ in range(100):
+        p = expit(design @ point)
+        gradient = design.T @ (weights * (p - goal))
+        curvature = (design * (weights * p * (1 - p))[:, None]).T @ design + 1e-10 * np.eye(2)
+        step, value = np.linalg.solve(curvature, gradient), loss(point)
+        size = 1.0
+        while loss(point - size * step) > value and size > 1e-8:
+            size /= 2
+        point = point - size * step
+        if np.abs(size * step).max() < 1e-10:
+            break
+    return max(0.0, float(point[0])), float(point[1])

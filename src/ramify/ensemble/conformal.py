@@ -1,0 +1,300 @@
+"""ConformalSets: predictions as sets that miss at most a stated share of the truth."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.ensemble.base import BaseForest, unchanged_on_failure
+from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.label_ranking import LabelRankingForest
+from ramify.ensemble.label_ranking_baselines import preference_matrix
+from ramify.ensemble.regressor import ForestRegressor
+from ramify.features import apply_features
+from ramify.features.frames import take_rows
+from ramify.parameters import check_option, check_real
+from ramify.targets.rankings import check_rankings
+
+_HELD_BACK = 0.25
+_FORESTS = (ForestClassifier, ForestRegressor, LabelRankingForest)
+
+
+class ConformalSets(BaseEstimator):
+    """Sets of labels, intervals of numbers or sets of pairs that miss at most a share `alpha` of the truth on average.
+
+    Parameters
+    ----------
+    estimator : ForestClassifier, ForestRegressor, LabelRankingForest or None, default=None
+        The forest; None is `ForestClassifier()`.
+    alpha : float, default=0.1
+        Share of the truth that may be missed on average: of a row's true labels, of its numbers, or of the pairs of
+        labels that it orders.
+    calibrate : {"split", "oob"}, default="split"
+        Hold back a quarter of the rows, for which the promise is proven; or use all rows for the trees and calibrate on
+        out-of-bag predictions, for which it is measured only.
+    random_state : int, RandomState or None, default=None
+        Seed of the rows that are held back. The forest has its own.
+
+    Attributes
+    ----------
+    estimator_ : forest
+        The fitted forest.
+    threshold_ : float
+        Score that a label or pair in the set reaches; for numbers, half the width of an interval in units of `scale_`.
+    scale_ : ndarray of shape (n_targets,)
+        For numbers, the median error of each target.
+    risk_ : float
+        Share missed on the rows that the threshold was chosen on.
+    n_calibrated_ : int
+        How many rows those are.
+    guarantee_ : str
+        What is proven, and what is measured.
+    n_features_in_, feature_names_in_, label_names_, n_outputs_, target_kind_
+        Those of the forest.
+
+    Notes
+    -----
+    Conformal risk control: with n rows that the trees did not see and R(t) the mean share that sets of threshold t miss
+    of them, the smallest sets are taken for which (n R + 1) / (n + 1) is at most alpha. If new rows are like these
+    (exchangeable), the mean share missed in them is at most alpha. Rows without a true label miss nothing. The score of
+    a label is the forest's probability with the label's frequency counted as one more tree, so that labels that no tree
+    names have an order, too; a child's score is never above its parent's, so sets of a hierarchy are closed: where the
+    forest cannot tell children apart, the set ends at their parent. Scores of pairs are the probabilities that one
+    label is preferred to the other; both may be in the set.
+
+    References
+    ----------
+    Angelopoulos, A. N., Bates, S., Fisch, A., Lei, L. and Schuster, T. (2024). Conformal risk control. ICLR.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ensemble import ConformalSets, ForestClassifier
+    >>> data = make_hierarchical(400, random_state=0)
+    >>> forest = ForestClassifier(30, hierarchy=data.hierarchy, random_state=0)
+    >>> sets = ConformalSets(forest, alpha=0.2, random_state=0).fit(data.X, data.y)
+    >>> print(sets.guarantee_)
+    Proven for rows like the 100 held back: sets miss at most 20 % of a row's true labels on average.
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        alpha: float = 0.1,
+        calibrate: Literal["split", "oob"] = "split",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.alpha = alpha
+        self.calibrate = calibrate
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the forest and choose the threshold.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array, CSR or frame
+            The target, as the forest takes it.
+        """
+        with unchanged_on_failure(self):
+            alpha = check_real(self, "alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
+            check_option(self, "calibrate", self.calibrate, ("split", "oob"))
+            forest = self._checked_forest()
+            if self.calibrate == "oob":
+                forest.fit(X, y)
+                scores, rows = _out_of_bag_scores(forest, X)
+                truth = _truth(forest, y, rows)
+            else:
+                inside, rows = self._parts(X)
+                forest.fit(take_rows(X, inside), take_rows(y, inside))
+                scores, truth = _scores(forest, take_rows(X, rows)), _truth(forest, y, rows)
+            if len(rows) + 1 < 1 / alpha:
+                raise ValueError(
+                    f"alpha={alpha:g} can be promised from {int(np.ceil(1 / alpha)) - 1} rows on that the trees did "
+                    f"not see, but there are {len(rows)}. Give more rows or a larger alpha."
+                )
+            self._choose(forest, scores, truth, alpha)
+            self.estimator_, self.n_calibrated_ = forest, len(rows)
+            self.__dict__.pop("feature_names_in_", None)
+            for name in ("n_features_in_", "feature_names_in_", "label_names_", "n_outputs_", "target_kind_"):
+                if hasattr(forest, name):
+                    setattr(self, name, getattr(forest, name))
+            self.guarantee_ = self._stated(alpha)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Sets that keep the promise.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        0/1 array or CSR of shape (n_samples, n_labels)
+            Labels or classes in the set; sparse if y was sparse at fit.
+        array of shape (n_samples, 2) or (n_samples, n_targets, 2)
+            For numbers, the ends of the intervals.
+        0/1 array of shape (n_samples, n_labels, n_labels)
+            For rankings, 1 where label a (row) may be preferred to label b (column).
+        """
+        check_is_fitted(self, "estimator_")
+        scores = _scores(self.estimator_, X)
+        if self.target_kind_ == "numbers":
+            reach = self.threshold_ * self.scale_
+            ends = np.stack([scores - reach, scores + reach], axis=2)
+            return ends[:, 0] if self.estimator_._single else ends
+        sets = (scores >= self.threshold_).astype(np.int64)
+        if self.target_kind_ == "rankings":
+            sets[:, range(self.n_outputs_), range(self.n_outputs_)] = 0
+            return sets
+        return sparse.csr_array(sets) if self.estimator_._sparse_sets else sets
+
+    def _checked_forest(self) -> Any:
+        forest = ForestClassifier() if self.estimator is None else clone(self.estimator)
+        if not isinstance(forest, _FORESTS):
+            raise TypeError(
+                "The 'estimator' parameter of ConformalSets must be a ForestClassifier, a ForestRegressor or a "
+                f"LabelRankingForest. Got {type(forest).__name__} instead."
+            )
+        if self.calibrate == "oob" and not forest.bootstrap:
+            raise ValueError(
+                "calibrate='oob' needs a forest with bootstrap=True: without it every tree sees every row and none is "
+                "out of bag. Use calibrate='split'."
+            )
+        return forest
+
+    def _parts(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Positions of the rows to learn from, and of those held back."""
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        order = check_random_state(self.random_state).permutation(n_samples)
+        n_held = int(np.ceil(_HELD_BACK * n_samples))
+        return np.sort(order[n_held:]), np.sort(order[:n_held])
+
+    def _choose(self, forest: Any, scores: NDArray[np.float64], truth: Any, alpha: float) -> None:
+        """Set the threshold: the one with the smallest sets whose calibrated risk is at most alpha."""
+        self.__dict__.pop("scale_", None)
+        n_rows = len(scores)
+        if forest.target_kind_ == "numbers":
+            errors = np.abs(scores - truth)
+            scale = np.median(errors, axis=0)
+            self.scale_ = np.where(scale > 0, scale, 1.0)
+            needed = errors / self.scale_  # what the threshold must reach for each number, sign turned below
+            value, share = _entries(-needed, np.ones_like(needed, dtype=bool))
+        else:
+            value, share = _entries(scores, truth)
+        # rows of a class that the forest has not seen are missed by every set
+        n_lost = int((np.diff(truth.indptr) == 0).sum()) if forest.target_kind_ == "classes" else 0
+        order = np.argsort(value, kind="stable")
+        missed = (n_lost + np.concatenate([[0.0], np.cumsum(share[order])])) / n_rows
+        ordered = value[order]
+        # with threshold ordered[k], what lies below is missed: the first entry of equal scores says how much
+        first = np.searchsorted(ordered, ordered, side="left")
+        allowed = (n_rows * missed[first] + 1) / (n_rows + 1) <= alpha
+        if len(ordered) and not allowed.any():
+            raise ValueError(
+                f"{n_lost} of {n_rows} rows held back have classes that no other row has, more than alpha={alpha:g} "
+                "allows. Give more rows of these classes, or a larger alpha."
+            )
+        best = int(np.flatnonzero(allowed)[-1]) if len(ordered) else 0
+        threshold, risk = (float(ordered[best]), float(missed[first[best]])) if len(ordered) else (np.inf, 0.0)
+        self.threshold_ = -threshold if forest.target_kind_ == "numbers" else min(threshold, 2.0)
+        self.risk_ = risk
+
+    def _stated(self, alpha: float) -> str:
+        what = {
+            "classes": "miss the true class of at most {} of the rows",
+            "labels": "miss at most {} of a row's true labels on average",
+            "hierarchy": "miss at most {} of a row's true labels on average",
+            "numbers": "miss at most {} of the numbers on average",
+            "rankings": "miss at most {} of the pairs that a row orders on average",
+        }[self.target_kind_].format(f"{100 * alpha:g} %")
+        kind = "intervals" if self.target_kind_ == "numbers" else "sets"
+        if self.calibrate == "split":
+            return f"Proven for rows like the {self.n_calibrated_} held back: {kind} {what}."
+        return (
+            f"Measured, not proven: chosen so that {kind} {what}; out of bag, {100 * self.risk_:.1f} % of "
+            f"{self.n_calibrated_} rows' truth was missed."
+        )
+
+    def _check_loaded(self) -> None:
+        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
+        forest = self.estimator_
+        if not isinstance(forest, _FORESTS) or self.target_kind_ != forest.target_kind_:
+            raise ValueError("estimator_ must be a forest of the same target.")
+        if self.n_outputs_ != forest.n_outputs_:
+            raise ValueError("n_outputs_ must be that of the forest.")
+        if type(self.threshold_) is not float or np.isnan(self.threshold_):
+            raise ValueError("threshold_ must be a number.")
+        if self.target_kind_ == "numbers":
+            scale = self.scale_
+            if not isinstance(scale, np.ndarray) or scale.shape != (forest.n_outputs_,) or scale.dtype != np.float64:
+                raise ValueError("scale_ must hold a number per target.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(ForestClassifier() if self.estimator is None else self.estimator)
+        tags.input_tags, tags.target_tags.multi_output = inner.input_tags, True
+        tags.target_tags.required = True
+        return tags
+
+
+def _entries(scores: NDArray[np.float64], truth: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Score of each thing that is true, and its share of its row's truth."""
+    flat = scores.reshape(len(scores), -1)
+    true = sparse.csr_array(truth.reshape(len(scores), -1) if isinstance(truth, np.ndarray) else truth)
+    true.eliminate_zeros()
+    counts = np.diff(true.indptr)
+    row = np.repeat(np.arange(len(counts)), counts)
+    return flat[row, true.indices], 1 / counts[row]
+
+
+def _scores(forest: BaseForest, X: Any) -> NDArray[np.float64]:
+    """What a threshold is set on: smoothed probabilities, predicted numbers or preferences."""
+    if isinstance(forest, ForestClassifier):
+        return _smoothed(forest, forest.predict_proba(X), forest.trees_.n_trees)
+    if isinstance(forest, LabelRankingForest):
+        return forest.predict_preferences(X)
+    return np.reshape(forest.predict(X), (-1, forest.n_outputs_))
+
+
+def _out_of_bag_scores(forest: Any, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The same by the trees that did not see each row, and the rows that have such trees."""
+    prediction, seen = forest._out_of_bag(apply_features(forest, X), None)
+    rows = np.flatnonzero(seen)
+    if not len(rows):
+        raise ValueError("No row is out of bag of any tree. Grow more trees, or use calibrate='split'.")
+    if isinstance(forest, ForestClassifier):
+        return _smoothed(forest, prediction[rows], forest.trees_.n_trees), rows
+    if isinstance(forest, LabelRankingForest):
+        return preference_matrix(prediction[rows], forest.n_outputs_), rows
+    return np.reshape(forest._in_units(prediction[rows]), (-1, forest.n_outputs_)), rows
+
+
+def _smoothed(forest: Any, probabilities: NDArray[np.float64], n_trees: int) -> NDArray[np.float64]:
+    return np.asarray((n_trees * probabilities + forest.prior_) / (n_trees + 1))
+
+
+def _truth(forest: Any, y: Any, rows: NDArray[np.int64]) -> Any:
+    """What is true of these rows: labels, numbers, or pairs of labels in their order."""
+    target = forest.encode_target(y)
+    if forest.target_kind_ == "classes":
+        values = target.classes[target.groups[rows]]
+        return sparse.csr_array((values[:, None] == forest.classes_[None, :]).astype(np.int8))
+    if isinstance(forest, ForestClassifier):
+        return target.Y[rows]
+    if isinstance(forest, LabelRankingForest):
+        ranks = check_rankings(y, n_labels=forest.n_outputs_)[rows]
+        return ranks[:, :, None] < ranks[:, None, :]
+    return np.reshape(np.asarray(y, dtype=np.float64), (-1, forest.n_outputs_))[rows]

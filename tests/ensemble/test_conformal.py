@@ -1,0 +1,167 @@
+"""Row R38: sets keep their promise on rows held back; measured out of bag; closed, stated and refused in words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LinearRegression
+
+import ramify
+from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel
+from ramify.ensemble import ConformalSets, ForestClassifier, ForestRegressor, LabelRankingForest
+
+DATA = make_hierarchical(700, n_features=14, random_state=0)
+SETS = make_multilabel(700, n_features=12, n_labels=6, random_state=1)
+RANKED = make_label_ranking(700, n_features=6, random_state=0)
+NUMBERS = np.asarray(SETS.X)[:, :2] * [1, 50] + np.random.RandomState(0).standard_t(3, size=(700, 2)) * [1, 10]
+
+
+def dense(Y):
+    return Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
+
+
+def missed_labels(truth, sets):
+    truth, sets = dense(truth), dense(sets)
+    return ((truth * (1 - sets)).sum(axis=1) / np.maximum(truth.sum(axis=1), 1)).mean()
+
+
+CASES = {
+    "hierarchy": (ForestClassifier(12, hierarchy=DATA.hierarchy, random_state=0), DATA.X, DATA.y, missed_labels),
+    "labels": (ForestClassifier(12, random_state=0), SETS.X, SETS.y, missed_labels),
+    "classes": (
+        ForestClassifier(12, random_state=0),
+        SETS.X,
+        dense(SETS.y)[:, :2] @ [1, 2],
+        lambda y, sets: (1 - sets[np.arange(len(y)), y]).mean(),
+    ),
+    "numbers": (
+        ForestRegressor(12, random_state=0),
+        SETS.X,
+        NUMBERS,
+        lambda y, ends: ((y < ends[:, :, 0]) | (y > ends[:, :, 1])).mean(),
+    ),
+    "rankings": (
+        LabelRankingForest(12, random_state=0),
+        RANKED.X,
+        np.asarray(RANKED.y),
+        lambda y, sets: ((y[:, :, None] < y[:, None, :]) & (sets == 0)).sum() / (y[:, :, None] < y[:, None, :]).sum(),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_promise_is_kept_on_unseen_rows(case, alpha):
+    forest, X, y, missed = CASES[case]
+    shares = []
+    for seed in range(12):
+        order = np.random.RandomState(seed).permutation(700)
+        train, test = order[:300], order[300:]
+        model = ConformalSets(forest, alpha=alpha, random_state=seed).fit(X[train], y[train])
+        shares.append(missed(y[test], model.predict(X[test])))
+    # the promise is about the mean over draws of the rows; its standard error over twelve of them
+    assert np.mean(shares) <= alpha + 2 * np.std(shares) / np.sqrt(len(shares) - 1)
+    assert np.mean(shares) > alpha / 4
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_out_of_bag_is_measured(case):
+    forest, X, y, missed = CASES[case]
+    model = ConformalSets(forest, alpha=0.1, calibrate="oob").fit(X[:500], y[:500])
+    assert model.guarantee_.startswith("Measured, not proven:")
+    assert model.risk_ <= 0.1
+    assert missed(y[500:], model.predict(X[500:])) < 0.16
+
+
+def test_threshold_is_the_largest_that_keeps_the_promise():
+    forest = ForestClassifier(12, hierarchy=DATA.hierarchy, random_state=0)
+    model = ConformalSets(forest, alpha=0.1, random_state=3).fit(DATA.X, DATA.y)
+    order = np.random.RandomState(3).permutation(700)
+    held, inside = np.sort(order[:175]), np.sort(order[175:])
+    fitted = ForestClassifier(12, hierarchy=DATA.hierarchy, random_state=0).fit(DATA.X[inside], DATA.y[inside])
+    scores = (12 * fitted.predict_proba(DATA.X[held]) + fitted.prior_) / 13
+    truth = dense(DATA.y[held])
+
+    def calibrated(threshold):
+        return (175 * missed_labels(truth, (scores >= threshold).astype(int)) + 1) / 176
+
+    allowed = [value for value in np.unique(scores[truth > 0]) if calibrated(value) <= 0.1]
+    assert model.threshold_ == max(allowed)
+    assert model.n_calibrated_ == 175
+
+
+def test_sets_of_a_hierarchy_are_closed():
+    forest = ForestClassifier(12, hierarchy=DATA.hierarchy, random_state=0)
+    sets = ConformalSets(forest, alpha=0.05, random_state=0).fit(DATA.X, DATA.y).predict(DATA.X)
+    assert sparse.issparse(sets)
+    np.testing.assert_array_equal(dense(DATA.hierarchy.close(sets)), dense(sets))
+
+
+def test_smaller_alpha_gives_larger_sets():
+    sizes = [
+        dense(
+            ConformalSets(ForestClassifier(12, random_state=0), alpha=a, random_state=0)
+            .fit(SETS.X, SETS.y)
+            .predict(SETS.X)
+        ).sum()
+        for a in (0.3, 0.1, 0.03)
+    ]
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_guarantee_says_what_is_proven():
+    model = ConformalSets(ForestClassifier(5, random_state=0), alpha=0.2, random_state=0).fit(SETS.X, SETS.y)
+    assert model.guarantee_ == (
+        "Proven for rows like the 175 held back: sets miss at most 20 % of a row's true labels on average."
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("calibrate", ["split", "oob"])
+def test_same_bits_from_files_threads_and_a_second_fit(case, calibrate, tmp_path):
+    forest, X, y, _ = CASES[case]
+    model = ConformalSets(forest, calibrate=calibrate, random_state=0).fit(X, y)
+    expected = dense(model.predict(X))
+    ramify.save(model, tmp_path / "sets.ramify")
+    loaded = ramify.load(tmp_path / "sets.ramify")
+    assert loaded.guarantee_ == model.guarantee_
+    np.testing.assert_array_equal(dense(loaded.predict(X)), expected)
+    threaded = ConformalSets(ramify_clone(forest, n_jobs=2), calibrate=calibrate, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(dense(threaded.predict(X)), expected)
+    np.testing.assert_array_equal(dense(model.fit(X, y).predict(X)), expected)
+
+
+def ramify_clone(forest, **parameters):
+    return type(forest)(**{**forest.get_params(), **parameters})
+
+
+def test_frames_and_one_number():
+    frame = pd.DataFrame(np.asarray(SETS.X), columns=[f"f{j}" for j in range(12)])
+    y = pd.Series(NUMBERS[:, 0], name="yield")
+    model = ConformalSets(ForestRegressor(5, random_state=0), random_state=0).fit(frame, y)
+    ends = model.predict(frame)
+    assert ends.shape == (700, 2)
+    assert (ends[:, 0] < ends[:, 1]).all()
+    assert list(model.feature_names_in_) == list(frame)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (ConformalSets(ForestClassifier(3), alpha=0.0), "'alpha' parameter of ConformalSets must be a number in"),
+        (ConformalSets(ForestClassifier(3), alpha=1), "'alpha' parameter of ConformalSets must be a number in"),
+        (ConformalSets(ForestClassifier(3), calibrate="cv"), "'calibrate' parameter of ConformalSets must be one of"),
+        (ConformalSets(LinearRegression()), "must be a ForestClassifier, a ForestRegressor or a LabelRankingForest"),
+        (ConformalSets(ForestClassifier(3, bootstrap=False), calibrate="oob"), "needs a forest with bootstrap=True"),
+        (ConformalSets(ForestClassifier(3), alpha=0.05), "can be promised from 19 rows on .* but there are 5"),
+    ],
+)
+def test_bad_request_is_refused(model, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        model.fit(np.arange(20.0)[:, None], np.eye(2, dtype=int)[np.arange(20) % 2])
+
+
+def test_classes_that_only_held_back_rows_have_count_as_missed():
+    y = np.arange(40) % 24
+    with pytest.raises(ValueError, match="have classes that no other row has"):
+        ConformalSets(ForestClassifier(3, random_state=0), alpha=0.2, random_state=0).fit(y[:, None] * 1.0, y)

@@ -1,0 +1,165 @@
+"""Thresholds: given or chosen out of bag, kept in files, closed under ancestors; label weights by frequency."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.metrics import f1_score
+
+import ramify
+from ramify import ForestClassifier
+from ramify.chains import BinaryRelevance
+from ramify.datasets import make_hierarchical, make_multilabel
+from ramify.ensemble.threshold import cost_thresholds, f1_thresholds
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_hierarchical(300, n_features=14, random_state=0)
+
+
+def slow_best(scores, truth, quality):
+    """Try every threshold; the largest of the best."""
+    tried = np.unique(np.append(scores, 2.0))
+    values = [quality(truth, scores >= threshold) for threshold in tried]
+    return max(values)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_f1_thresholds_are_the_best_of_all(seed):
+    random = np.random.RandomState(seed)
+    scores, truth = random.randint(0, 8, size=(30, 4)) / 8, (random.rand(30, 4) < 0.4).astype(int)
+    found = f1_thresholds(scores, truth)
+    for label, threshold in enumerate(found):
+        best = slow_best(scores[:, label], truth[:, label], lambda y, p: f1_score(y, p, zero_division=0))
+        assert f1_score(truth[:, label], scores[:, label] >= threshold) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("costs", [(1.0, 5.0), (3.0, 1.0), (1.0, 1.0)])
+def test_cost_thresholds_are_the_cheapest_of_all(costs):
+    random = np.random.RandomState(1)
+    scores, truth = random.randint(0, 8, size=(30, 4)) / 8, (random.rand(30, 4) < 0.3).astype(int)
+    fp, fn = costs
+
+    def gain(y, predicted):
+        return -fp * (predicted & (y == 0)).sum() - fn * (~predicted & (y == 1)).sum()
+
+    found = cost_thresholds(scores, sparse.csr_array(truth), false_positive=fp, false_negative=fn)
+    for label, threshold in enumerate(found):
+        best = slow_best(scores[:, label], truth[:, label], gain)
+        assert gain(truth[:, label], scores[:, label] >= threshold) == pytest.approx(best)
+
+
+def test_weights_count_as_repeated_rows():
+    random = np.random.RandomState(2)
+    scores, truth, weights = random.rand(20, 3), (random.rand(20, 3) < 0.4).astype(int), random.randint(0, 3, size=20)
+    repeated = np.repeat(np.arange(20), weights)
+    for choose in (f1_thresholds, lambda *a, **k: cost_thresholds(*a, false_positive=1, false_negative=2, **k)):
+        weighted = choose(scores, truth, sample_weight=weights.astype(float))
+        expected = choose(scores[repeated], truth[repeated])
+        np.testing.assert_array_equal((scores >= weighted)[weights > 0], (scores >= expected)[weights > 0])
+
+
+def test_default_is_one_half(data):
+    forest = ForestClassifier(10, hierarchy=data.hierarchy, random_state=0).fit(data.X, data.y)
+    assert forest.threshold_ == 0.5
+    np.testing.assert_array_equal(forest.predict(data.X).toarray(), forest.predict_proba(data.X) > 0.5)
+
+
+def test_one_threshold_per_label_keeps_ancestors(data):
+    limits = np.linspace(0.9, 0.1, len(data.hierarchy))
+    forest = ForestClassifier(10, hierarchy=data.hierarchy, threshold=limits, random_state=0).fit(data.X, data.y)
+    predicted, expected = forest.predict(data.X).toarray(), forest.predict_proba(data.X) > limits
+    names = data.hierarchy.names
+    for label, name in enumerate(names):
+        above = [names.index(ancestor) for ancestor in data.hierarchy.ancestors(name)]
+        np.testing.assert_array_equal(predicted[:, label], expected[:, label] & expected[:, above].all(axis=1))
+    assert (predicted != expected).any()
+
+
+@pytest.mark.parametrize("rule", ["f1", "cardinality", "density", {"fp": 1, "fn": 4}])
+def test_chosen_thresholds_are_those_of_the_out_of_bag_predictions(data, rule):
+    forest = ForestClassifier(30, hierarchy=data.hierarchy, threshold=rule, oob_score=True, random_state=0)
+    forest.fit(data.X, data.y)
+    plain = ForestClassifier(30, hierarchy=data.hierarchy, threshold=rule, random_state=0).fit(data.X, data.y)
+    np.testing.assert_array_equal(plain.threshold_, forest.threshold_)
+    assert not hasattr(plain, "oob_prediction_")
+    seen = np.isfinite(forest.oob_prediction_).all(axis=1)
+    scores, truth = forest.oob_prediction_[seen], sparse.csr_array(data.y).toarray()[seen]
+    predicted = scores > forest.threshold_
+    if rule == "f1":
+        np.testing.assert_array_equal(predicted, scores >= f1_thresholds(scores, truth))
+    elif rule == "cardinality":
+        assert abs(predicted.sum() - truth.sum()) <= np.abs((scores > 0.5).sum() - truth.sum())
+    elif rule == "density":
+        assert np.abs(predicted.mean(axis=0) - truth.mean(axis=0)).max() < 0.05
+    else:
+        assert predicted.sum() > (scores > 0.5).sum()
+
+
+def test_f1_out_of_bag_beats_one_half_on_unseen_rows():
+    data = make_multilabel(900, n_features=20, n_labels=8, random_state=1)
+    X, Y = np.asarray(data.X), sparse.csr_array(data.y).toarray()
+    chosen = ForestClassifier(60, threshold="f1", random_state=0).fit(X[:450], Y[:450])
+    half = ForestClassifier(60, random_state=0).fit(X[:450], Y[:450])
+    measured = [
+        f1_score(Y[450:], forest.predict(X[450:]), average="macro", zero_division=0) for forest in (chosen, half)
+    ]
+    assert measured[0] > measured[1]
+
+
+def test_thresholds_survive_a_file_and_a_second_fit(data, tmp_path):
+    forest = ForestClassifier(20, hierarchy=data.hierarchy, threshold="f1", random_state=0).fit(data.X, data.y)
+    ramify.save(forest, tmp_path / "forest.ramify")
+    loaded = ramify.load(tmp_path / "forest.ramify")
+    np.testing.assert_array_equal(loaded.threshold_, forest.threshold_)
+    np.testing.assert_array_equal(loaded.predict(data.X).toarray(), forest.predict(data.X).toarray())
+    again = forest.set_params(threshold=0.3).fit(data.X, data.y)
+    assert again.threshold_ == 0.3
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_threads_do_not_change_thresholds(data, n_jobs):
+    serial = ForestClassifier(20, threshold="f1", random_state=0).fit(data.X, data.y)
+    threaded = ForestClassifier(20, threshold="f1", random_state=0, n_jobs=n_jobs).fit(data.X, data.y)
+    np.testing.assert_array_equal(serial.threshold_, threaded.threshold_)
+
+
+def test_chains_choose_by_the_same_rules():
+    data = make_multilabel(150, n_features=8, n_labels=3, random_state=0)
+    forest = ForestClassifier(10, random_state=0)
+    for rule in ("f1", {"fp": 1, "fn": 3}):
+        model = BinaryRelevance(forest, threshold=rule, random_state=0).fit(data.X, data.y)
+        assert model.threshold_.shape == (3,)
+        assert model.predict(data.X).shape == (150, 3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "y", "words"),
+    [
+        ({"threshold": 1.5}, np.eye(3), r"'threshold' parameter of ForestClassifier must be a number in \[0, 1\]"),
+        ({"threshold": "best"}, np.eye(3), "'threshold' parameter of ForestClassifier must be .* or one of 'f1'"),
+        ({"threshold": [0.5, 0.5]}, np.eye(3), r"one per label \(3\)"),
+        ({"threshold": {"fp": 1}}, np.eye(3), "'fn': cost of a false negative"),
+        ({"threshold": {"fp": 1, "fn": -1}}, np.eye(3), "'threshold' parameter .* must be a number"),
+        ({"threshold": "f1", "bootstrap": False}, np.eye(3), "needs bootstrap=True"),
+        ({"threshold": 0.4}, [0, 1, 1], "is for label sets, but y holds classes"),
+        ({"label_weight": "even"}, np.eye(3), "'label_weight' parameter of ForestClassifier must be one of 'balanced'"),
+        ({"label_weight": "balanced"}, [0, 1, 1], "is for label sets, but y holds classes"),
+    ],
+)
+def test_bad_value_is_refused(parameters, y, words):
+    with pytest.raises(ValueError, match=words):
+        ForestClassifier(5, **parameters).fit([[0.0], [1.0], [2.0]], y)
+
+
+def test_balanced_label_weights_are_one_over_the_frequency():
+    data = make_multilabel(200, n_features=8, n_labels=4, random_state=0)
+    Y = sparse.csr_array(data.y).toarray()
+    balanced = ForestClassifier(8, label_weight="balanced", random_state=0).fit(data.X, Y)
+    given = ForestClassifier(8, label_weight=1 / Y.mean(axis=0), random_state=0).fit(data.X, Y)
+    np.testing.assert_array_equal(balanced.predict_proba(data.X), given.predict_proba(data.X))
+    np.testing.assert_allclose(balanced.output_weights(), 1 / Y.mean(axis=0))
+    never = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
+    frame = pd.DataFrame(never, columns=list("abcde"))
+    assert ForestClassifier(3, label_weight="balanced", random_state=0).fit(data.X, frame).output_weights()[-1] == 0
