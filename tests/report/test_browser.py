@@ -1,5 +1,6 @@
 """The report in a real browser."""
 
+import csv
 import json
 import re
 import shutil
@@ -123,6 +124,47 @@ def test_choosing_a_label_restricts_the_table(opened, report, where):
     assert "energy" in page.locator("#restricted").inner_text()
     page.click("#restricted button")
     assert features_shown(page)[:10] == best_features(content, 0)[:10]
+
+
+def saved(page, button):
+    """Lines of the file that a click saves."""
+    with page.expect_download() as download:
+        page.locator(button).first.click()
+    with open(download.value.path(), encoding="utf-8", newline="") as file:  # noqa: PTH123
+        return download.value.suggested_filename, list(csv.reader(file))
+
+
+def test_choosing_a_branch_brings_its_table_into_view(opened, report):
+    page = opened(report, reduced_motion="reduce")
+    assert page.locator("#ranking-table").bounding_box()["y"] > 500
+    page.locator("#tree .pick").first.click()
+    assert 0 <= page.locator("#ranking-table").bounding_box()["y"] < 500
+
+
+def test_tables_are_saved_as_csv(opened, report):
+    page = opened(report)
+    content = content_of(page)
+    name, lines = saved(page, "#save-ranking")
+    assert name == "ranking.csv"
+    assert lines[0][:4] == ["rank", "feature", "genie3 score", "p"]
+    assert [line[1] for line in lines[1:]] == best_features(content, 0)
+    assert float(lines[1][2]) == max(content["methods"][0]["scores"])
+    name, lines = saved(page, "#save-branches")
+    tops = content["methods"][0]["branches"]
+    assert len(lines) == 1 + sum(len(found) for found in tops["features"])
+    assert lines[1][:2] == [content["features"]["names"][tops["features"][0][0]], content["labels"]["names"][0]]
+    name, lines = saved(page, "#quality [data-role=csv]")
+    assert (name, lines) == (
+        "quality.csv",
+        [content["quality"]["table"]["columns"], *content["quality"]["table"]["rows"]],
+    )
+
+
+def test_saved_names_are_no_formulas(opened, make_results, tmp_path):
+    names = ["=1+1", "-2", "+x", "@y", 'a "quoted", name', "plain"]
+    page = opened(write_report(make_results(6, 4, names=names), tmp_path / "report.html"))
+    _, lines = saved(page, "#save-ranking")
+    assert {line[1] for line in lines[1:]} == {"'=1+1", "-2", "'+x", "'@y", 'a "quoted", name', "plain"}
 
 
 def test_tree_opens_and_closes_and_is_searched(opened, report):

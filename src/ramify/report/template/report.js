@@ -253,6 +253,40 @@
     });
   }
 
+  // ---- tables as files: the same cells as in Ramify's own CSV, no cell that a spreadsheet would run as a formula
+  function csvCell(value) {
+    let text = value === null || value === undefined ? "" : String(value);
+    if (typeof value !== "number" && /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) text = "'" + text;
+    return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+  }
+  function save(name, rows) {
+    const link = make("a"), text = rows.map((row) => row.map(csvCell).join(",")).join("\n") + "\n";
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })); link.download = name + ".csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+  function rankingLines() {
+    const method = methods[state.label >= 0 ? branchMethod() : state.method];
+    const list = ["rank", "feature", method.name + " score"], extra = ["p_values", "planted", "selected"].filter((key) => features[key]);
+    const others = methods.length > 1 ? methods : [];
+    const head = [...list, ...extra.map((key) => (key === "p_values" ? "p" : key)), ...others.map((m) => "rank by " + m.name)];
+    return [head, ...rankingRows().map((row) => [row.rank, features.names[row.feature], row.score, ...extra.map((key) => features[key][row.feature]), ...others.map((m) => m.ranks[row.feature])])];
+  }
+  function branchLines() {
+    const lines = [["feature", "branch", "score", "share"]];
+    labels.names.forEach((name, label) => { const b = branch(label); b.features.forEach((feature, i) => lines.push([features.names[feature], name, (b.scores[i] / 1000) * b.top, branchShare(b, i)])); });
+    return lines;
+  }
+  for (const button of document.querySelectorAll("[data-role=csv]")) button.addEventListener("click", () => {
+    const table = button.parentElement.previousElementSibling.querySelector("table"), section = button.closest("section").id;
+    save(section, [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)));
+  });
+  if (byId("save-ranking")) {
+    byId("save-ranking").addEventListener("click", () => save(state.label < 0 ? "ranking" : "ranking-of-branch", rankingLines()));
+    byId("save-branches").hidden = withBranches < 0 || nLabels < 2;
+    byId("save-branches").addEventListener("click", () => save("branches", branchLines()));
+  }
+
   // ---- choices that several parts share
   for (const group of document.querySelectorAll("[data-role=methods]")) {
     methods.forEach((method, i) => {
@@ -271,6 +305,8 @@
     if (withBranches < 0) return;
     state.label = label; state.shown = PAGE; state.sort = "score"; state.down = true;
     drawAll();
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (label >= 0) byId("ranking").scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
   }
   function chooseFeature(feature) {
     state.feature = feature === state.feature ? -1 : feature;
