@@ -167,3 +167,44 @@ def test_nothing_is_exported_before_the_first_result(tmp_path, capsys):
         )
     assert "has no finished cell yet; run it first." in capsys.readouterr().err
     assert not (tmp_path / "x.csv").exists()
+
+
+PARTLY = """
+import numpy as np
+from sklearn.model_selection import KFold
+from ramify import Study
+from ramify.datasets import Dataset
+
+def bad(train, test, seed):
+    if test.X[0, 0]:
+        raise RuntimeError("no luck")
+    return {"cost": 0.0}
+
+def good(train, test, seed):
+    return {"cost": 1.0}
+
+def better(train, test, seed):
+    return {"cost": 0.5}
+
+def study(folder, quick):
+    data = {name: Dataset(np.arange(5.0)[:, None], y=np.arange(5) % 2, target="classes") for name in "abc"}
+    return Study(data, {"bad": bad, "good": good, "better": better}, splits=KFold(5), folder=folder)
+"""
+
+
+def test_what_failed_and_what_is_not_known_is_told(tmp_path):
+    file = tmp_path / "partly.py"
+    file.write_text(PARTLY, encoding="utf-8")
+    given = [str(file), "--folder", str(tmp_path / "results")]
+    assert CliRunner().invoke(ramify, ["study", "run", *given, "--jobs", "1"]).exit_code == 3
+    table = CliRunner().invoke(ramify, ["study", "table", *given, "--measure", "cost"])
+    assert "bad on a: the mean of 1 of 5 splits, 4 failed." in table.stderr
+    status = CliRunner().invoke(ramify, ["study", "status", *given])
+    assert "as the last run read them" in status.stdout
+    refused = CliRunner().invoke(ramify, ["study", "compare", *given, "--measure", "cost"])
+    assert isinstance(refused.exception, ValueError)
+    assert "Nothing says whether larger values of 'cost' are better" in str(refused.exception)
+    for direction, best in (("--loss", "better"), ("--gain", "good")):
+        shown = CliRunner().invoke(ramify, ["study", "compare", *given, "--measure", "cost", direction, "--json"])
+        assert next(iter(json.loads(shown.stdout)["ranks"])) == best
+        assert "Left out: bad, which failed or has no value on 4 of 5 splits of a" in shown.stdout

@@ -1,7 +1,10 @@
 """A study after any change of content is a fresh study: nothing stale, nothing mixed up."""
 
+import ast
 import functools
 import importlib
+import os
+import subprocess
 import sys
 import textwrap
 from functools import partial
@@ -440,3 +443,61 @@ def test_a_splitter_that_draws_anew_is_refused(tmp_path):
 def test_a_predefined_split_of_another_length_is_refused(tmp_path):
     made = study(tmp_path, splits=PredefinedSplit(np.arange(30) % 2)).run()
     assert "The PredefinedSplit has 30 rows and the data set 40." in made.errors()["error"].iloc[0]
+
+
+FINGERPRINTS = """
+import numpy as np
+from functools import lru_cache, partial
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
+from ramify.datasets import make_hierarchical
+from ramify.ensemble import ForestClassifier
+from ramify.study.fingerprint import fingerprint
+
+NAMES = {"a", "b", "c", "d"}
+
+class Own(ClassifierMixin, BaseEstimator):
+    known = {"x", "y", "z"}
+
+    def __init__(self, depth=1, kinds=frozenset({"p", "q", "r"})):
+        self.depth = depth
+        self.kinds = kinds
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+@lru_cache
+def slow(x):
+    return x in NAMES
+
+def method(train, test, seed, *, limit=np.float32(0.5)):
+    return {"value": float(slow(seed) or seed in {"u", "v", "w"})}
+
+data = make_hierarchical(30, random_state=0)
+forest = ForestClassifier(3, random_state=0).fit(data.X, data.y)
+before = fingerprint(data.hierarchy)
+data.hierarchy.depth, data.hierarchy.weights  # computed when first asked for
+assert fingerprint(data.hierarchy) == before
+values = [Own(), method, partial(method, limit=2), data, forest, make_pipeline(FunctionTransformer(np.log1p), Own(3))]
+values += [DecisionTreeClassifier(random_state=np.random.RandomState(3)), np.random.default_rng(0), NAMES, Own]
+print([fingerprint(value) for value in values])
+"""
+
+
+def test_fingerprints_are_the_same_in_every_process(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(FINGERPRINTS, encoding="utf-8")
+    found = {
+        subprocess.run(
+            [sys.executable, str(program)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+    assert len(set(ast.literal_eval(found.pop()))) == 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import hashlib
 import importlib
@@ -214,7 +215,8 @@ class _Reader:
     def _object(self, value: Any, place: str) -> list[bytes]:
         """An object by its class and what it would be rebuilt from."""
         try:
-            reduced = value.__reduce_ex__(4)
+            registered = copyreg.dispatch_table.get(type(value))
+            reduced = value.__reduce_ex__(4) if registered is None else registered(value)
         except (TypeError, AttributeError, ValueError, NotImplementedError) as error:
             raise _no_content(place, f"is a {type(value).__name__} ({error})") from None
         if isinstance(reduced, str):
