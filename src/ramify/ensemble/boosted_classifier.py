@@ -23,8 +23,8 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
     n_estimators : int, default=300
         Largest number of rounds, one tree each.
     hierarchy : Hierarchy or None, default=None
-        Order of the labels. `fit` closes y under ancestors, labels weigh less the deeper they are, and the probability
-        of a label is the largest among itself and its descendants.
+        Hierarchy of the labels. `fit` closes y under ancestors, labels weigh less the deeper they are, and the
+        probability of a label is the largest among itself and its descendants.
     label_weight : array-like of shape (n_labels,) or None, default=None
         Weights of the labels in the search for splits and in the loss to stop by, multiplied with those of the
         hierarchy.

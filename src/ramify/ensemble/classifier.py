@@ -38,7 +38,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
     n_estimators : int, default=100
         Number of trees.
     hierarchy : Hierarchy or None, default=None
-        Order of the labels. `fit` closes y under ancestors and labels weigh less the deeper they are.
+        Hierarchy of the labels. `fit` closes y under ancestors and labels weigh less the deeper they are.
     label_weight : array-like of shape (n_labels,), "balanced" or None, default=None
         Weights of the labels in the impurity, multiplied with those of the hierarchy; "balanced" is one over the
         frequency of each label.

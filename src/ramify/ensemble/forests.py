@@ -32,7 +32,7 @@ def forest_for(
     target : Target or str
         What `ramify.targets.encode` returns, or a kind of target.
     hierarchy : Hierarchy, optional
-        Order of the labels, where only a kind is given.
+        Hierarchy of the labels, where only a kind is given.
     full_growth : bool, default=False
         Grow all trees as far as the rows allow, also those for rankings, which stop earlier by default.
     **parameters
@@ -62,7 +62,7 @@ def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **p
     target : Target or str
         What `ramify.targets.encode` returns, or a kind of target.
     hierarchy : Hierarchy, optional
-        Order of the labels, where only a kind is given.
+        Hierarchy of the labels, where only a kind is given.
     **parameters
         Parameters of the boosted trees.
 

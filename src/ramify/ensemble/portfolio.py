@@ -40,7 +40,7 @@ class Portfolio(BaseEstimator):
         What to choose from: forests and boosted trees of one kind of target. "auto" is a random forest, extra trees
         that look at 20 % of the features, and boosted trees with a small and a large learning rate.
     hierarchy : Hierarchy or None, default=None
-        Order of the labels.
+        Hierarchy of the labels.
     target : {"auto", "classes", "labels", "hierarchy", "numbers"}, default="auto"
         What y is, for `members="auto"`; by default as `ramify.targets.kind_of` says.
     cv : int or iterable of (train, test) positions, default=3

@@ -108,7 +108,7 @@ def addition_curve(
         By default pooled AUPRC for classes and label sets, R2 (against the training mean) for numbers, Kendall's tau
         for rankings.
     hierarchy : Hierarchy, optional
-        Order of the labels, for the default estimator; by default the ranker's own.
+        Hierarchy of the labels, for the default estimator; by default the ranker's own.
     categorical_features : "from_dtype", None, or mask, indices or names, default="from_dtype"
         Nominal features, for the default estimator.
     n_jobs : int, optional

@@ -56,7 +56,7 @@ def knn_quality(
     n_neighbors : int, default=10
         Number of neighbours; of neighbours at equal distance the first rows count.
     hierarchy : Hierarchy, optional
-        Order of the labels.
+        Hierarchy of the labels.
     target : {"auto", "classes", "labels", "numbers", "rankings"}, default="auto"
         What y is, as `ramify.targets.encode` decides it: classes and label sets are measured by pooled AUPRC, numbers
         by R2, rankings (which must be named) by Kendall's tau.

@@ -48,7 +48,7 @@ class ReliefRanker(BaseEstimator):
         Numbers that differ by less than the first share of the range are equal, by more than the second different.
         True is (0.05, 0.10). It lifts numeric features beside nominal ones.
     hierarchy : Hierarchy, optional
-        Order of the labels.
+        Hierarchy of the labels.
     distance : {"euclidean", "hamming"}, default="euclidean"
         Distance of label sets: root of the summed label weights of the symmetric difference, or the sum.
     bound : {"observed", "paths", None}, default="observed"

@@ -62,7 +62,7 @@ def label_set_distance(
     bound : {"observed", "paths", None}
         Divide by the largest distance of two label sets of `Y`, by the largest distance of two single paths, or not.
     hierarchy : Hierarchy, optional
-        Order of the labels.
+        Hierarchy of the labels.
     """
     Y = sparse.csr_array(Y, dtype=np.float64)
 

@@ -60,7 +60,7 @@ def encode(
         any other classes; several columns of 0 and 1 are label sets, of other numbers numbers. (A matrix of a single
         0/1 column is a label set of one label.) Rankings and mixed targets must be named.
     hierarchy : Hierarchy, optional
-        Order of the labels.
+        Hierarchy of the labels.
     value_hierarchies : mapping of str to Hierarchy, optional
         For mixed targets, by name: columns whose values are nodes of a hierarchy.
     weights : array of shape (n_outputs,), optional
@@ -111,7 +111,7 @@ def kind_of(y: Any, hierarchy: Any = None) -> str:
     y : array, CSR or frame
         The target.
     hierarchy : Hierarchy, optional
-        Order of the labels.
+        Hierarchy of the labels.
 
     Returns
     -------

@@ -167,7 +167,7 @@ def encode_labels(
     y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
         Classes, or label sets. With a hierarchy the columns follow `hierarchy.names`; a frame is matched by name.
     hierarchy : Hierarchy, optional
-        Order of the labels; y is closed under ancestors and labels get its weights.
+        Hierarchy of the labels; y is closed under ancestors and labels get its weights.
     label_weight : array of shape (n_labels,), optional
         Weights that multiply those of the hierarchy (or 1).
     n_samples : int, optional

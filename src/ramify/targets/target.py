@@ -33,7 +33,7 @@ class Target(ABC):
     weights : array of shape (n_outputs,)
         Weight of each entry of a vector in the impurity.
     hierarchy : Hierarchy or None
-        Order of the labels.
+        Hierarchy of the labels.
     known : None
         Which entries are known; None says that all are.
     parts : tuple of Target
