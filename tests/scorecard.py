@@ -98,15 +98,31 @@ ROWS = {
         "75,000 sparse features, 20,000 rows, 10 trees: 2 times faster, never densified", "P", "15.3 s, 0.26 GiB"
     ),
     "R30": Row("a fresh install adds few packages, extras are optional, the wheel is under 10 MB", "P", "-"),
+    "R31": Row(
+        "the same data in any form (arrays, frames, files): the same bits, also from a model fitted on another form",
+        "P (a sample) / N",
+        "before: accuracy 1.00 became 0.48 through CSV",
+    ),
+    "R32": Row(
+        "weight zero = row deleted, weight two = row repeated where promised, or weighted data refused by name",
+        "P",
+        "scikit-learn's oob_score_ counts zero-weight rows",
+    ),
+    "R33": Row("whatever is saved loads and gives the same bits, whatever names and classes are", "P", "-"),
     "R34": Row(
         "a study after any change of content (data, method, measure, split, version) is the same as a fresh study",
         "P",
         "Ramify before: 6 kinds of change returned old values",
     ),
+    "R36": Row("permuted label columns permute the output; a second fit is a fresh one", "P", "-"),
 }
 
 
 COUNTED = (
+    (r"tests/metamorphic/test_forms\.py::test_(some|every)_form", "R31", "estimators and targets over the forms"),
+    (r"tests/metamorphic/test_weights\.py", "R32", "cases of weights"),
+    (r"tests/metamorphic/test_saving\.py", "R33", "cases of odd names and classes"),
+    (r"tests/metamorphic/test_order\.py", "R36", "cases of permutations and second fits"),
     (r"test_scikit_learn_check", "R1", "checks of scikit-learn's"),
     (
         r"tests/.*test_checks\.py::test_(?!scikit_learn_check)|test_bad_parameter|tests/selection/test_api\.py",

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from ramify.features import apply_features, feature_names, learn_features
+from ramify.features import apply_features, feature_names, finite_features, learn_features
 
 
 class Learner(BaseEstimator):
@@ -236,3 +236,11 @@ def test_wide_tables_are_encoded_as_columns_are_one_by_one(seed):
         for mine, theirs in ((found, wanted), (again, wanted_again)):
             values = mine.values.toarray() if mine.is_sparse else mine.values
             np.testing.assert_array_equal(values, theirs.values)
+
+
+def test_two_columns_of_one_name_are_refused_by_name():
+    frame = pd.DataFrame(np.eye(3), columns=["size", "age", "size"])
+    with pytest.raises(ValueError, match="Columns 0 and 2 of X are all named 'size'; Learner knows features by name"):
+        learn_features(Learner(), frame)
+    with pytest.raises(ValueError, match="Columns 0 and 2 of X are all named 'size'"):
+        finite_features(Learner(), frame)

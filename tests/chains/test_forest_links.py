@@ -111,8 +111,11 @@ def test_missing_and_nominal_features_reach_the_forest(small):
     chains = LClassifierChains(FOREST, random_state=0).fit(frame, small.y)
     assert chains.importance_frame().iloc[0].idxmax() == "colour"
     unseen = frame.head(3).copy()
-    unseen["colour"] = pd.Categorical(["black"] * 3)
-    assert np.isfinite(chains.predict_proba(unseen)).all()
+    unseen["colour"] = pd.Categorical(["black", "black", "red"])
+    with pytest.warns(UserWarning, match="'colour' .* 2 of 3 cells that LClassifierChains has not seen: 'black'"):
+        assert np.isfinite(chains.predict_proba(unseen)).all()
+    with pytest.raises(ValueError, match="'colour' .* holds no value that LClassifierChains has seen: 'black'"):
+        chains.predict_proba(unseen.head(2))
 
 
 def test_out_of_bag_accuracy_tells_an_easy_label_from_noise():

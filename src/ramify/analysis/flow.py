@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS
-from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features
+from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features, refuse_weights
 from ramify.analysis.model_quality import label_parts
 from ramify.analysis.results import Curve, Results
 from ramify.datasets import Dataset
@@ -113,6 +113,7 @@ def analyse(
     if noise is not None:
         parts |= _tested(rankers, rankings, learnt, noise, n_repeats, random_state, verbose)
     if curves is not None:
+        refuse_weights("The quality of rankings by nearest neighbours and added features", learnt)
         run = _Quality(learnt, unseen, random_state, n_jobs, verbose)
         parts |= run.neighbors(rankers, rankings) | run.curves(rankers, curves)
     if explain and grown is not None:
@@ -175,6 +176,7 @@ def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, Feature
         found, grown = dict(joint.rankings_), joint.estimator_
     for name, ranker in rankers.items():
         if name not in scores:
+            refuse_weights(f"The method {name}", data)
             target = chain_target(data) if name == "lcc" else model_target(data)
             found[name] = ranker.fit(data.X, target).ranking_
     return {name: _named(found[name], data) for name in rankers}, grown
@@ -216,6 +218,7 @@ def _tested(
         _plain(rankers[first]),
         data.X,
         model_target(data),
+        sample_weight=data.sample_weight,
         method=noise,
         n_repeats=n_repeats,
         per_label="branch" if ranking.per_label is not None and small else False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,25 @@ from ramify.targets import Target, target_type
 
 
 def learnt_and_unseen(data: Dataset) -> tuple[Dataset, Dataset | None]:
-    """Rows to learn from, and the test part where the data has one beside others."""
+    """Rows to learn from, and the test part where there is one beside others; rows of weight zero are in neither."""
     if "test" not in data.parts or len(data.parts) < 2:
-        return data, None
-    return data.part(*(name for name in data.parts if name != "test")), data.part("test")
+        return _weighing(data), None
+    return _weighing(data.part(*(name for name in data.parts if name != "test"))), _weighing(data.part("test"))
+
+
+def _weighing(data: Dataset) -> Dataset:
+    """The rows whose weight is not zero; without weights where all are the same."""
+    if data.sample_weight is None:
+        return data
+    rows = np.flatnonzero(data.sample_weight)
+    kept = data if len(rows) == data.n_samples else data.rows(rows)
+    return replace(kept, sample_weight=None) if len(np.unique(data.sample_weight[rows])) < 2 else kept
+
+
+def refuse_weights(what: str, data: Dataset) -> None:
+    """Refuse weighted data for what cannot use the weights of rows."""
+    if data.sample_weight is not None:
+        raise ValueError(f"{what} takes no row weights; use another for weighted data.")
 
 
 def forest_for(data: Dataset, **parameters: Any) -> Any:

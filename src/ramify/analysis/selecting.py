@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ramify.analysis.methods import SELECTION_METHODS
-from ramify.analysis.model_data import learnt_and_unseen, model_target
+from ramify.analysis.model_data import learnt_and_unseen, model_target, refuse_weights
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
 from ramify.hierarchy import Hierarchy
@@ -105,6 +105,7 @@ def select_features(
     hierarchy = column_hierarchy(feature_hierarchy, data.feature_names)
     options: dict[str, Any] = {"relevance": relevance, "close": close}
     learnt, unseen = learnt_and_unseen(data)
+    refuse_weights(f"The method {method}", learnt)
     selector = SELECTION_METHODS[method].build(hierarchy, **options).fit(learnt.X, learnt.y)
     measures: dict[str, dict[str, float]] = {}
     if measured:

@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier
 from ramify import _core
 from ramify.ensemble import ForestClassifier
 from ramify.ensemble.growing import feature_table
-from ramify.features import Features
+from ramify.features import Features, unseen_values_allowed
 from ramify.progress import progress_bar
 from ramify.targets import LabelTarget
 
@@ -161,6 +161,7 @@ def fit_link(estimator: Any, X: Any, target: NDArray[Any], seed: int) -> Any:
     return seeded_clone(estimator, seed).fit(X, target)
 
 
+@unseen_values_allowed()
 def link_probability(link: Any, X: Any) -> NDArray[np.float64]:
     """Probability that each row has the link's label (0 or 1 where the classifier gives no probability)."""
     if not hasattr(link, "predict_proba"):

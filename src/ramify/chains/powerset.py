@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
 from ramify.chains.links import derived_seed, fit_link, in_parallel, require, require_link
-from ramify.features import Features
+from ramify.features import Features, unseen_values_allowed
 from ramify.parameters import check_flag, check_integer, check_option
 
 _LABELSETS_SEED = 0x1AB5
@@ -271,6 +271,7 @@ def _fit_powerset(
     return label_sets[kept], fit_link(estimator, X[rows], target, seed)
 
 
+@unseen_values_allowed()
 def _set_probabilities(link: Any, X: Any) -> NDArray[np.float64]:
     """Probability of each label set."""
     if hasattr(link, "predict_proba"):

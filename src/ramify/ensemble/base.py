@@ -19,6 +19,7 @@ from ramify import _core
 from ramify.ensemble.explanation import Explanation, Output, explain
 from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, grow
 from ramify.features import Features, apply_features, learn_features
+from ramify.features.frames import take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.targets import Target
@@ -36,6 +37,7 @@ class BaseForest(BaseEstimator):
     target_kind_: str
     n_outputs_: int
     prior_: np.ndarray
+    oob_prediction_: np.ndarray
 
     hierarchy: Hierarchy | None = None
     _of_one_fit: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_")
@@ -53,12 +55,19 @@ class BaseForest(BaseEstimator):
         y : array, CSR or frame
             The target, as `encode_target` takes it.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Weights of the rows. A row of weight zero takes no part, as if it were not there; its out-of-bag prediction
+            is NaN.
 
         Returns
         -------
         self
         """
+        rows = weighing_rows(X, y, sample_weight)
+        if rows is not None:
+            self.fit(take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows])
+            if "oob_prediction_" in vars(self):
+                self.oob_prediction_ = _at_rows(self.oob_prediction_, rows, len(sample_weight))
+            return self
         with unchanged_on_failure(self):
             self._check_parameters()
             features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
@@ -411,6 +420,13 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+
+
+def _at_rows(values: np.ndarray, rows: np.ndarray, n_rows: int) -> np.ndarray:
+    """Values of some rows among all, NaN for the others."""
+    spread = np.full((n_rows, *values.shape[1:]), np.nan)
+    spread[rows] = values
+    return spread
 
 
 def checked_sample_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -> np.ndarray | None:

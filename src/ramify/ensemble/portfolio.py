@@ -21,6 +21,7 @@ from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.regressor import ForestRegressor
+from ramify.features import unseen_values_allowed
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision
@@ -427,6 +428,7 @@ def _fit_rows(member: Any, X: Any, y: Any, weights: np.ndarray | None, rows: np.
     return clone(member).fit(take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows])
 
 
+@unseen_values_allowed()
 def _predicted(model: BaseForest, X: Any, truth: _Truth) -> np.ndarray:
     """Probabilities or numbers with the columns of the truth."""
     if truth.kind == "numbers":

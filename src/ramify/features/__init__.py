@@ -1,6 +1,6 @@
 """What X is: features as numbers and codes, whatever holds them."""
 
-from ramify.features.checks import refuse_extremes, refuse_missing
+from ramify.features.checks import refuse_extremes, refuse_missing, unseen_values_allowed
 from ramify.features.distances import distance_columns
 from ramify.features.encoding import (
     Features,
@@ -23,4 +23,5 @@ __all__ = [
     "refuse_extremes",
     "refuse_missing",
     "stored_like",
+    "unseen_values_allowed",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from ramify.features.categories import shown_value
-from ramify.features.frames import columns_of_table
+from ramify.features.frames import columns_of_table, frame_names
 
 _UNSEEN_SHARE = 0.2
 """Up to this share of a column's cells may hold values that fit did not see before a warning says so."""
@@ -22,6 +23,19 @@ def refuse_other_shapes(estimator: Any, X: Any) -> None:
     """Anything but rows and columns, in scikit-learn's words."""
     if len(X.shape if hasattr(X, "shape") else np.asarray(X).shape) != 2:
         check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
+
+
+def refuse_repeated_names(estimator: Any, X: Any) -> None:
+    """Refuse a frame in which two columns have the same name."""
+    names = frame_names(X) if hasattr(X, "iloc") else None
+    if names is None or len(set(names)) == len(names):
+        return
+    first = next(name for name in names if names.count(name) > 1)
+    places = [str(column) for column, name in enumerate(names) if name == first]
+    raise ValueError(
+        f"Columns {', '.join(places[:-1])} and {places[-1]} of X are all named {first!r}; "
+        f"{type(estimator).__name__} knows features by name. Rename them, or leave out all but one."
+    )
 
 
 def refuse_dates(estimator: Any, X: Any) -> None:
@@ -105,12 +119,29 @@ def refuse_many_categories(estimator: Any, max_categories: int | None) -> None:
             )
 
 
+_UNSEEN_ALLOWED: ContextVar[bool] = ContextVar("unseen values are allowed", default=False)
+
+
+@contextmanager
+def unseen_values_allowed() -> Iterator[None]:
+    """Let values that fit did not see count as missing, where an estimator was fitted to some of the rows only.
+
+    Parts of an estimator that are fitted to some of its rows, and folds of a cross-validation, have not seen all values
+    that the rows beside them hold; nobody needs to hear of that.
+    """
+    token = _UNSEEN_ALLOWED.set(True)
+    try:
+        yield
+    finally:
+        _UNSEEN_ALLOWED.reset(token)
+
+
 def refuse_unseen(estimator: Any, column: int, unseen: list[str], n_known: int) -> None:
     """Warn where many cells of a nominal column hold values that fit did not see; refuse where all do.
 
     One row says little of its column, so a single cell only warns.
     """
-    if len(unseen) <= _UNSEEN_SHARE * n_known:
+    if len(unseen) <= _UNSEEN_SHARE * n_known or _UNSEEN_ALLOWED.get():
         return
     values = ", ".join(repr(value) for value in dict.fromkeys(unseen[:1000]))
     learnt = ", ".join(repr(shown_value(value)) for value in estimator.categories_[column][:4].tolist())

@@ -14,7 +14,7 @@ from ramify import _core
 from ramify.features.checks import refuse_extremes, refuse_missing
 from ramify.features.encoding import Features
 
-_DENSE_CELLS = 1 << 24
+_DENSE_CELLS = 1 << 22
 """Distances are taken of dense columns up to so many cells, of sparse ones beyond."""
 
 
@@ -61,7 +61,7 @@ class FeatureSpace:
         tables : mapping of int to ndarray, optional
             By nominal feature, the differences of its values, where they are not just 0 and 1.
         """
-        values, low, high = _within_half_range(_as_double(features.values))
+        values, low, high = _within_half_range(_as_double(dense_if_small(features.values)))
         seen = features.n_categories.astype(np.float64)
         differences = _core.Differences(
             nominal=features.n_categories > 0,
@@ -117,7 +117,8 @@ class FeatureSpace:
         }
         if sparse.issparse(self.values):
             return _core.nearest(self._by_row_and_column, _by_row(queries), **common)
-        return _core.nearest(self.values, np.ascontiguousarray(queries, dtype=np.float64), **common)
+        dense = queries.toarray() if sparse.issparse(queries) else queries
+        return _core.nearest(self.values, np.ascontiguousarray(dense, dtype=np.float64), **common)
 
     def rows(self, positions: np.ndarray) -> Any:
         """Some of the rows, as queries."""
@@ -170,6 +171,12 @@ class FeatureSpace:
         if sparse.issparse(self.values):
             return _core.difference_sums(self._by_row_and_column, **common)
         return _core.difference_sums(self.values, **common)
+
+
+def dense_if_small(values: Any) -> Any:
+    """A small sparse matrix as an array: sums in another order would break ties of distances in another way."""
+    small = values.shape[0] * values.shape[1] <= _DENSE_CELLS
+    return values.toarray() if sparse.issparse(values) and small else values
 
 
 def _as_double(values: Any) -> Any:
@@ -237,16 +244,17 @@ def distance_columns(estimator: Any, features: Features) -> Any:
     if not is_nominal.any():
         refuse_missing(estimator, features.values)
         refuse_extremes(estimator, features.values)
-        return features.values
+        return dense_if_small(features.values)
     numbers = _without_codes(features)
     refuse_missing(estimator, numbers)
     refuse_extremes(estimator, numbers)
     indicators = [_indicators(features, j) for j in np.flatnonzero(is_nominal).tolist()]
     numeric = features.values[:, ~is_nominal]
     n_columns = numeric.shape[1] + int(features.n_categories.sum())
-    if features.is_sparse or numeric.shape[0] * n_columns > _DENSE_CELLS:
-        return sparse.csr_array(sparse.hstack([sparse.csr_array(numeric), *indicators]))
-    return np.hstack([numeric, *(each.toarray() for each in indicators)])
+    joined = sparse.csr_array(sparse.hstack([sparse.csr_array(numeric), *indicators]))
+    if features.is_sparse:
+        return dense_if_small(joined)
+    return joined if numeric.shape[0] * n_columns > _DENSE_CELLS else joined.toarray()
 
 
 def _indicators(features: Features, column: int) -> sparse.csr_array:

@@ -19,6 +19,7 @@ from ramify.features.checks import (
     refuse_many_categories,
     refuse_missing,
     refuse_other_shapes,
+    refuse_repeated_names,
     refuse_unseen,
     shown_name,
 )
@@ -67,6 +68,7 @@ def learn_features(
         A nominal feature with more values is refused.
     """
     refuse_other_shapes(estimator, X)
+    refuse_repeated_names(estimator, X)
     validate_data(estimator, X, skip_check_array=True)
     mask = _nominal_mask(estimator, X, categorical_features)
     if not mask.any():
@@ -102,6 +104,7 @@ def apply_features(estimator: Any, X: Any) -> Features:
     happens to many cells of a column a warning names them, and a column of which fit saw no value is refused.
     """
     refuse_other_shapes(estimator, X)
+    refuse_repeated_names(estimator, X)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     if all(values is None for values in estimator.categories_):
         return _numeric(estimator, X)
@@ -125,6 +128,7 @@ def finite_features(estimator: Any, X: Any, *, reset: bool = True, allow_missing
         Further parameters of scikit-learn's `validate_data`.
     """
     refuse_dates(estimator, X)
+    refuse_repeated_names(estimator, X)
     with naming_text(estimator, X):
         checked = validate_data(estimator, X, reset=reset, ensure_all_finite=False, **options)
         kind = checked.dtype

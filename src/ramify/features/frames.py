@@ -29,6 +29,21 @@ def take_columns(X: Any, columns: np.ndarray) -> Any:
     return np.asarray(X)[:, columns]
 
 
+def weighing_rows(X: Any, y: Any, sample_weight: Any) -> np.ndarray | None:
+    """Rows whose weight is not zero, which is to say all rows that there are; None where no weight is zero.
+
+    What is wrong with the weights is left to whoever checks them.
+    """
+    weights = np.asarray(0.0 if sample_weight is None else sample_weight)
+    if weights.dtype.kind not in "biuf" or weights.ndim != 1 or weights.all() or not weights.any():
+        return None
+    for held in (X, y):
+        shape = held.shape if hasattr(held, "shape") else np.asarray(held).shape
+        if shape[:1] != weights.shape:
+            return None
+    return np.flatnonzero(weights)
+
+
 def column_names(X: Any) -> tuple[str, ...]:
     """Names of the columns of a frame, x0, x1, ... of an array."""
     names = getattr(X, "columns", None)

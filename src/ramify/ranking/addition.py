@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 
 from ramify.ensemble import forest_for
+from ramify.features import unseen_values_allowed
 from ramify.features.frames import column_names, n_rows, take_columns, take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import target_score
@@ -223,6 +224,7 @@ def _own_score(fitted: Any, X: Any, y: Any) -> float:
     return float(fitted.score(X, y))
 
 
+@unseen_values_allowed()
 def _quality(
     model: _Model, features: np.ndarray, data: tuple[Any, Any, Any, Any], learnt: Target, scoring: Any
 ) -> float:

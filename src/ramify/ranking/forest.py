@@ -19,6 +19,7 @@ from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.forests import check_forest
 from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.features import Features, apply_features, feature_names
+from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
@@ -300,6 +301,9 @@ def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_w
         _refuse_without_bags(needing)
     if X is None or y is None:
         raise ValueError(f"The score {needing[0]!r} needs X and y, the data that the forest was fitted on.")
+    rows = weighing_rows(X, y, sample_weight)
+    if rows is not None:
+        X, y, sample_weight = take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows]
     features = apply_features(forest, X)
     n_samples = features.values.shape[0]
     weights = checked_sample_weight(forest, sample_weight, n_samples)

@@ -333,7 +333,9 @@ def _declared_values(X: Any, features: Features) -> np.ndarray | None:
     dtypes = list(getattr(X, "dtypes", []))
     if not features.n_categories.any() or not any(hasattr(dtype, "categories") for dtype in dtypes):
         return None
-    return np.array([len(getattr(dtype, "categories", ())) for dtype in dtypes], dtype=np.float64)
+    declared = [getattr(dtype, "categories", ()) for dtype in dtypes]
+    # Categorical columns of polars share their values with other columns and do not count their own.
+    return np.array([len(values) if hasattr(values, "__len__") else 0 for values in declared], dtype=np.float64)
 
 
 def _nested_draws(counts: Iterable[int], n_samples: int, seed: int) -> Iterator[tuple[int, np.ndarray]]:

@@ -11,8 +11,9 @@ from scipy import sparse
 from scipy.stats import false_discovery_control
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
-from ramify.features.frames import column_names, n_rows, take_rows, with_shadows
+from ramify.features.frames import column_names, n_rows, take_rows, weighing_rows, with_shadows
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
@@ -52,6 +53,7 @@ def significance(
     X: Any,
     y: Any,
     *,
+    sample_weight: Any = None,
     method: str = "shadow",
     n_repeats: int = 20,
     per_label: bool | str = False,
@@ -66,6 +68,8 @@ def significance(
         Cloned and fitted on each repetition.
     X, y : array, CSR or frame
         The data.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows, for a ranker that takes them. A row of weight zero is as good as no row.
     method : {"shadow", "permutation"}, default="shadow"
         "shadow": in each repetition every feature stands beside a copy of itself with its rows in another order, and
         competes with all copies (Boruta's idea). "permutation": in each repetition the rows of y are in another order.
@@ -107,10 +111,17 @@ def significance(
     check_option("significance", "method", method, ("shadow", "permutation"))
     check_integer("significance", "n_repeats", n_repeats, low=2)
     check_option("significance", "per_label", per_label, PER_LABEL)
+    weighing = weighing_rows(X, y, sample_weight)
+    if weighing is not None:
+        X, y = take_rows(X, weighing), take_rows(y, weighing)
+        sample_weight = np.asarray(sample_weight)[weighing]
+    if sample_weight is not None and not has_fit_parameter(ranker, "sample_weight"):
+        raise ValueError(f"{type(ranker).__name__} takes no row weights; use another ranker for weighted data.")
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     random = check_random_state(random_state)
     orders = [random.permutation(n_rows(X)) for _ in range(n_repeats)]
     with progress_bar(n_repeats, verbose, "Scoring noise") as progress:
-        ranking = clone(ranker).fit(X, y).ranking_
+        ranking = clone(ranker).fit(X, y, **weights).ranking_
         if per_label and ranking.per_label is None:
             raise ValueError(
                 f"{type(ranker).__name__} gives no scores per label here. Use scores='genie3', 'genie3_oob' or "
@@ -118,7 +129,7 @@ def significance(
             )
         repeats = _shadow_repeats if method == "shadow" else _permutation_repeats
         own, noise = [], []
-        for number, (real, null) in enumerate(repeats(ranker, X, y, orders, per_label)):
+        for number, (real, null) in enumerate(repeats(ranker, X, y, weights, orders, per_label)):
             own.append(real)
             noise.append(null)
             if progress is not None:
@@ -138,21 +149,21 @@ def significance(
 
 
 def _shadow_repeats(
-    ranker: Any, X: Any, y: Any, orders: list[np.ndarray], per_label: bool | str
+    ranker: Any, X: Any, y: Any, weights: dict[str, Any], orders: list[np.ndarray], per_label: bool | str
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Scores of the features and of their shadows, per repetition: features x (1 + labels)."""
     n_features = len(column_names(X))
     doubled = _with_doubled_columns(ranker, n_features)
     for order in orders:
-        columns = _columns_of(clone(doubled).fit(with_shadows(X, order), y).ranking_, per_label)
+        columns = _columns_of(clone(doubled).fit(with_shadows(X, order), y, **weights).ranking_, per_label)
         yield columns[:n_features], columns[n_features:]
 
 
 def _permutation_repeats(
-    ranker: Any, X: Any, y: Any, orders: list[np.ndarray], per_label: bool | str
+    ranker: Any, X: Any, y: Any, weights: dict[str, Any], orders: list[np.ndarray], per_label: bool | str
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for order in orders:
-        columns = _columns_of(clone(ranker).fit(X, take_rows(y, order)).ranking_, per_label)
+        columns = _columns_of(clone(ranker).fit(X, take_rows(y, order), **weights).ranking_, per_label)
         yield columns, columns
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ramify.features.frames import as_array
 from ramify.hierarchy import Hierarchy
 from ramify.targets.labels import (
     ClassTarget,
@@ -127,7 +128,7 @@ def kind_of(y: Any, hierarchy: Any = None) -> str:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if hierarchy is not None or sparse.issparse(y):
         return "labels"
-    array = np.asarray(y)
+    array = as_array(y)
     if array.ndim == 2 and array.shape[1] > 1:
         if array.dtype.kind not in "biuf" and any(is_nominal(column) for column in columns_of_mixed(y)):
             raise ValueError(

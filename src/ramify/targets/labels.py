@@ -13,6 +13,8 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ramify import _core
+from ramify.features.categories import is_missing
+from ramify.features.frames import as_array
 from ramify.hierarchy import Hierarchy
 from ramify.targets.distances import PairDistance, class_distance, label_set_distance
 from ramify.targets.target import Target, check_n_samples, check_weights
@@ -201,17 +203,17 @@ def _is_one_column_of_classes(y: Any, hierarchy: Hierarchy | None) -> bool:
     shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     if len(shape) != 2:
         return True
-    return shape[1] == 1 and not holds_only_0_and_1(np.asarray(y))
+    return shape[1] == 1 and not holds_only_0_and_1(as_array(y))
 
 
 def _encode_classes(y: Any) -> ClassTarget:
-    array = np.asarray(y)
+    array = as_array(y)
     if array.ndim == 2:
         message = (
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
         )
         warnings.warn(message, DataConversionWarning, stacklevel=3)
-    values = column_or_1d(y)
+    values = column_or_1d(array)
     refuse_missing(values)
     check_classification_targets(values)
     classes, codes = np.unique(values, return_inverse=True)
@@ -227,7 +229,7 @@ def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
     if hierarchy is not None and names is not None:
         y, names = _matched_by_name(y, names, hierarchy), list(hierarchy.names)
     array = check_array(
-        y if sparse.issparse(y) else refuse_missing(np.asarray(y)),
+        y if sparse.issparse(y) else refuse_missing(as_array(y)),
         accept_sparse="csr",
         dtype=None,
         input_name="y",
@@ -271,7 +273,7 @@ def _matched_by_name(y: Any, names: list[str], hierarchy: Hierarchy) -> sparse.c
         raise ValueError(
             f"The label {unknown[0]!r} of y is not in the hierarchy; {len(unknown)} labels are unknown to it."
         )
-    given = sparse.csc_array(refuse_missing(np.asarray(y)).astype(np.float64))
+    given = sparse.csc_array(refuse_missing(as_array(y)).astype(np.float64))
     position = np.array([hierarchy.index(name) for name in names], dtype=np.int64)
     coordinates = sparse.coo_array(given)
     row, column = coordinates.coords
@@ -291,7 +293,7 @@ def refuse_missing(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype == object:
-        missing = np.array([value is None or value != value for value in values.ravel().tolist()], dtype=bool)
+        missing = np.array([is_missing(value) for value in values.ravel().tolist()], dtype=bool)
         missing = missing.reshape(values.shape)
     else:
         return values

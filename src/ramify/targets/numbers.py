@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array
 
 from ramify import _core
+from ramify.features.frames import as_array
 from ramify.targets.distances import PairDistance, number_distance
 from ramify.targets.target import Target, check_n_samples, check_weights
 
@@ -98,22 +100,37 @@ def encode_numbers(
     array = given.reshape(-1, 1) if is_single else given
     check_n_samples(len(array), n_samples)
     weights = check_weights("target_weight", target_weight, array.shape[1], "target")
-    mean = np.average(array, axis=0, weights=sample_weight)
-    centred = array - mean
+    pivot = _pivot(array)
+    mean = np.average(array - pivot, axis=0, weights=sample_weight)
+    centred = (array - pivot) - mean
     largest = np.abs(centred).max(axis=0)
     unit = np.where(largest > 0, largest, 1.0)
     scale = unit * np.sqrt(np.average((centred / unit) ** 2, axis=0, weights=sample_weight))
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
+    mean = pivot + mean
     safe = np.where(constant, 1.0, scale)
     Y = np.where(constant, 0.0, centred / safe)
     names = tuple(map(str, columns)) if columns is not None else tuple(f"y{j}" for j in range(array.shape[1]))
     return NumberTarget(Y=Y, mean=mean, scale=safe, weights=weights, names=names, is_single=is_single, given=given)
 
 
+def _pivot(array: np.ndarray) -> np.ndarray:
+    """What to subtract first: the smallest number where all lie close to it, so that their differences are exact."""
+    low, high = array.min(axis=0), array.max(axis=0)
+    with np.errstate(over="ignore"):
+        return np.where(high - low < 1e-6 * np.abs(low), low, 0.0)
+
+
 def finite_numbers(y: Any) -> np.ndarray:
     """A numeric target as an array of floats, or an error that names the first row that has none."""
     array = check_array(
-        y, dtype=np.float64, order="C", ensure_2d=False, input_name="y", allow_nd=False, ensure_all_finite=False
+        y if sparse.issparse(y) else as_array(y),
+        dtype=np.float64,
+        order="C",
+        ensure_2d=False,
+        input_name="y",
+        allow_nd=False,
+        ensure_all_finite=False,
     )
     for word, wrong in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
         if wrong.any():

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ramify.features.frames import as_array
 from ramify.hierarchy import Hierarchy
 
 __all__ = [
@@ -281,7 +282,7 @@ def order_text(ranks: Mapping[str, float]) -> str:
 
 def _rank_matrix(y: Any, name: str) -> NDArray[np.float64]:
     if hasattr(y, "to_numpy"):
-        y = y.to_numpy()
+        y = as_array(y)
     if not isinstance(y, np.ndarray):
         y = _rows_of_equal_length(y, name)
     if y.dtype.kind in "OUS":

@@ -25,6 +25,7 @@ from ramify.datasets.readers.raw_files import (
     shown,
     without_bom,
 )
+from ramify.features.categories import canonical_value
 
 MISSING = ("", "?", "NA", "NaN", "nan", "null")
 
@@ -46,6 +47,8 @@ class Table:
     lines: np.ndarray | None
     separator: str | None = None
     encoding: str = "utf-8"
+    nominal: frozenset[int] = frozenset()
+    """Positions of the columns that the file itself calls nominal."""
 
     @property
     def n_rows(self) -> int:
@@ -273,7 +276,7 @@ def column_values(table: Table, position: int, *, nominal: bool) -> tuple[np.nda
     if isinstance(cells, np.ndarray):
         if not nominal:
             return cells, None
-        cells = [None if np.isnan(value) else f"{value:.17g}" for value in cells.tolist()]
+        cells = [None if np.isnan(value) else canonical_value(value) for value in cells.tolist()]
     for row, cell in enumerate(cells):
         if isinstance(cell, tuple):
             raise table.error(

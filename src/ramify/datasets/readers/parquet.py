@@ -46,7 +46,9 @@ def parquet_table(paths: list[Path]) -> Table:
         else:
             raise FileError(paths[-1], f"column {shown(name)} is text in one file and numbers in another", advice="")
     sizes = [part.num_rows for part in tables]
-    return Table(names, columns, paths, np.repeat(np.arange(len(paths)), sizes), None)
+    kinds = tables[0].schema.types
+    nominal = frozenset(j for j, kind in enumerate(kinds) if pa.types.is_dictionary(kind))
+    return Table(names, columns, paths, np.repeat(np.arange(len(paths)), sizes), None, nominal=nominal)
 
 
 def _check_size(path: Path, metadata: Any) -> None:

@@ -207,7 +207,7 @@ def table_dataset(
     ignored = _positions(table, [ignore] if isinstance(ignore, str) else ignore, "ignore")
     named = [(name, what) for name, what in ((identifier, "identifier"), (weight, "weight")) if name is not None]
     taken = {what: _positions(table, [name], what)[0] for name, what in named}
-    nominal = set(_positions(table, categorical, "categorical"))
+    nominal = {*_positions(table, categorical, "categorical"), *table.nominal}
     excluded = {*ignored, *taken.values()}
     targets = _target_positions(table, choice, excluded)
     no_features = excluded.union(targets)

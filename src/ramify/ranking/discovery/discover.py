@@ -13,6 +13,7 @@ from ramify.ensemble.base import checked_sample_weight
 from ramify.ensemble.forests import check_forest
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import Features, columns_of, feature_names, learn_features
+from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.ranking.discovery.control import CONTROLS, q_values, simes
 from ramify.ranking.discovery.effects import beyond_parents, claim_effects
@@ -121,6 +122,10 @@ def discoveries(
     check_integer("discoveries", "verbose", verbose, low=0)
     check_real("discoveries", "fdr", fdr, low=0, high=1, open_low=True, open_high=True)
     check_jobs("discoveries", n_jobs)
+    weighing = weighing_rows(X, y, sample_weight)
+    if weighing is not None:  # a row of weight zero is as good as no row
+        X, y = take_rows(X, weighing), take_rows(y, weighing)
+        sample_weight = np.asarray(sample_weight)[weighing]
     forest = _checked_forest(estimator, y)
     owner = columns_of("discoveries")
     features = learn_features(owner, X, _nominal(forest, X), max_categories=MAX_CATEGORIES)

@@ -1,0 +1,183 @@
+"""Every estimator with what it is given and what it gives, and small data sets drawn by Hypothesis."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from ramify import Hierarchy, chains, ensemble, ranking, selection
+from ramify.models.values import PUBLIC_MODULES
+
+N_ROWS, N_FEATURES, N_LABELS = 24, 5, 3
+NAMES = [f"f{j}" for j in range(N_FEATURES)]
+LABELS = Hierarchy.from_paths(["a/b", "c"])
+TERMS = Hierarchy(NAMES, np.array([[0, 1], [0, 2], [2, 3]]))
+FOREST = ensemble.ForestClassifier(3, random_state=0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator: how it is made, the target it takes, which features, and whether fit takes weights."""
+
+    make: Callable[[], Any]
+    target: str
+    features: str = "nominal"
+    takes_weights: bool = False
+    repeats: bool = False
+    """Whether weight two is promised to be a repeated row."""
+
+
+def forest(of: type, **parameters: Any) -> Callable[[], Any]:
+    return lambda: of(3, random_state=0, **parameters)
+
+
+WHOLE = {"bootstrap": False, "max_features": None}
+
+CASES = {
+    "ForestClassifier of classes": Case(
+        forest(ensemble.ForestClassifier, oob_score=True), "classes", takes_weights=True
+    ),
+    "ForestClassifier of labels": Case(forest(ensemble.ForestClassifier), "labels", takes_weights=True),
+    "ForestClassifier of a hierarchy": Case(
+        forest(ensemble.ForestClassifier, hierarchy=LABELS, oob_score=True), "hierarchy", takes_weights=True
+    ),
+    "ForestClassifier without bootstrap": Case(
+        forest(ensemble.ForestClassifier, **WHOLE), "labels", takes_weights=True, repeats=True
+    ),
+    "ForestClassifier of random splits": Case(
+        forest(ensemble.ForestClassifier, splitter="random", bootstrap=False), "labels", takes_weights=True
+    ),
+    "ForestClassifier of bins": Case(forest(ensemble.ForestClassifier, max_bins=3), "labels", takes_weights=True),
+    "ForestRegressor": Case(forest(ensemble.ForestRegressor, oob_score=True), "numbers", takes_weights=True),
+    "ForestRegressor without bootstrap": Case(
+        forest(ensemble.ForestRegressor, **WHOLE), "numbers", takes_weights=True, repeats=True
+    ),
+    "BoostedClassifier": Case(
+        forest(ensemble.BoostedClassifier, min_samples_leaf=2, early_stopping=None), "labels", takes_weights=True
+    ),
+    "BoostedRegressor": Case(
+        forest(ensemble.BoostedRegressor, min_samples_leaf=2, early_stopping=None), "numbers", takes_weights=True
+    ),
+    "Portfolio": Case(
+        lambda: ensemble.Portfolio({"forest": FOREST}, cv=2, random_state=0), "labels", "numbers", takes_weights=True
+    ),
+    "Calibrated": Case(lambda: ensemble.Calibrated(FOREST), "labels", "numbers"),
+    "ConformalSets": Case(lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0), "labels", "numbers"),
+    "LabelRankingForest": Case(forest(ensemble.LabelRankingForest), "rankings", takes_weights=True),
+    "AverageLabelRanker": Case(ensemble.AverageLabelRanker, "rankings", "numbers"),
+    "NeighborsLabelRanker": Case(lambda: ensemble.NeighborsLabelRanker(3), "rankings", "numbers"),
+    "PairwiseLabelRanker": Case(ensemble.PairwiseLabelRanker, "rankings", "numbers"),
+    "ForestRanker": Case(
+        lambda: ranking.ForestRanker(FOREST, scores=["genie3", "symbolic", "permutation", "genie3_oob"]),
+        "labels",
+        takes_weights=True,
+    ),
+    "ReliefRanker of classes": Case(lambda: ranking.ReliefRanker(3, random_state=0), "classes"),
+    "ReliefRanker of labels": Case(lambda: ranking.ReliefRanker(3, random_state=0, per_label=True), "labels"),
+    "ReliefRanker of a hierarchy": Case(lambda: ranking.ReliefRanker(3, hierarchy=LABELS), "hierarchy"),
+    "ReliefRanker of numbers": Case(lambda: ranking.ReliefRanker(3, random_state=0), "numbers"),
+    "SelectTop": Case(lambda: selection.SelectTop(ranking.ForestRanker(FOREST), n_features=2), "labels"),
+    "CFSSelector": Case(selection.CFSSelector, "classes", "terms"),
+    "HierarchicalSelector": Case(lambda: selection.HierarchicalSelector(TERMS), "classes", "terms"),
+    "LazySelector": Case(lambda: selection.LazySelector(TERMS), "classes", "terms"),
+    "LazyNaiveBayes": Case(lambda: selection.LazyNaiveBayes(selection.LazySelector(TERMS)), "classes", "terms"),
+    "LazyNeighbors": Case(lambda: selection.LazyNeighbors(selection.LazySelector(TERMS)), "classes", "terms"),
+    "BinaryRelevance": Case(lambda: chains.BinaryRelevance(FOREST, random_state=0), "labels"),
+    "ClassifierChain": Case(lambda: chains.ClassifierChain(FOREST, order=[2, 0, 1], random_state=0), "labels"),
+    "EnsembleOfChains": Case(lambda: chains.EnsembleOfChains(FOREST, n_chains=2, random_state=0), "labels"),
+    "LClassifierChains": Case(lambda: chains.LClassifierChains(FOREST, random_state=0), "labels"),
+    "LabelPowerset": Case(lambda: chains.LabelPowerset(FOREST, random_state=0), "labels"),
+    "PairwiseLabels": Case(lambda: chains.PairwiseLabels(FOREST, random_state=0), "labels"),
+    "RAkEL": Case(lambda: chains.RAkEL(FOREST, random_state=0), "labels"),
+    "MLkNN": Case(lambda: chains.MLkNN(n_neighbors=3), "labels", "numbers"),
+    "R2Screening": Case(lambda: chains.R2Screening(), "labels", "numbers"),
+}
+
+
+def public_estimators() -> set[str]:
+    """Names of all estimators that Ramify makes public."""
+    found = set()
+    for module in map(import_module, PUBLIC_MODULES):
+        for name in module.__all__:
+            made = getattr(module, name)
+            if isinstance(made, type) and issubclass(made, BaseEstimator):
+                found.add(name)
+    return found
+
+
+@dataclass(frozen=True)
+class Data:
+    """Features as exact numbers, which of them are nominal, and every kind of target."""
+
+    X: np.ndarray
+    nominal: list[int]
+    targets: dict[str, Any]
+
+
+NUMBERS = st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.5, 2.0, 3.25, 7.0])
+CODES = st.sampled_from([0.0, 1.0, 2.0, 10.0])
+
+
+@st.composite
+def data_sets(draw, features: str) -> Data:
+    """Rows with few distinct values, so that zeros, ties and shared categories are common."""
+    if features == "terms":
+        X = draw(arrays(float, (N_ROWS, N_FEATURES), elements=st.sampled_from([0.0, 1.0])))
+        nominal = []
+    else:
+        X = draw(arrays(float, (N_ROWS, N_FEATURES), elements=NUMBERS))
+        X = X + np.arange(N_ROWS)[:, None] % 4 * np.array([0, 1, 0, 0, 0])  # no feature may vanish
+        nominal = [2, 3] if features == "nominal" else []
+        for j in nominal:
+            X[:, j] = draw(arrays(float, N_ROWS, elements=CODES))
+    rows = np.arange(N_ROWS)
+    noise = draw(arrays(int, (N_ROWS, N_LABELS), elements=st.integers(0, 1)))
+    Y = noise.copy()
+    Y[:2], Y[2:4] = 0, 1  # every label occurs and is missing
+    numbers = X[:, :2] + noise[:, :2] * 0.25
+    numbers[0] += 1.0
+    order = np.argsort(np.argsort(noise + rows[:, None] % 3 * np.array([0.1, 0.2, -0.3]), axis=1), axis=1) + 1.0
+    closed = LABELS.close(Y)
+    targets = {
+        "classes": np.array(["no", "yes", "other"])[(Y[:, 0] + rows % 2)],
+        "labels": Y,
+        "hierarchy": np.asarray(closed.toarray() if sparse.issparse(closed) else closed),
+        "numbers": numbers,
+        "rankings": order,
+    }
+    return Data(X, nominal, targets)
+
+
+def results(fitted: Any, X: Any) -> dict[str, np.ndarray]:
+    """Everything that a fitted estimator says of rows, as arrays."""
+    found: dict[str, Any] = {}
+    for name in ("predict", "predict_proba", "transform", "selection_mask", "apply"):
+        if hasattr(fitted, name):
+            found[name] = getattr(fitted, name)(X)
+    for name in ("oob_prediction_", "oob_score_", "prior_", "scores_", "scores_per_label_", "feature_importances_"):
+        if getattr(fitted, name, None) is not None:
+            found[name] = getattr(fitted, name)
+    if hasattr(fitted, "get_support"):
+        found["support"] = fitted.get_support()
+        found.pop("transform", None)  # its values are those of X
+    if hasattr(fitted, "rankings_"):
+        found |= {f"{name} per label": one.per_label for name, one in fitted.rankings_.items()}
+    return {name: plain(value) for name, value in found.items() if value is not None}
+
+
+def plain(value: Any) -> np.ndarray:
+    if isinstance(value, list):
+        return np.array([plain(one) for one in value])
+    return np.asarray(value.toarray() if sparse.issparse(value) else value)
+
+
+def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], message: str) -> None:
+    assert found.keys() == expected.keys(), message
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=f"{message}: {name}")

@@ -1,0 +1,112 @@
+"""Row R32: a row of weight zero is as good as no row, and weight two is a repeated row where that is promised."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from ramify.analysis import analyse, fit_model, select_features
+from ramify.datasets import Dataset, make_feature_hierarchy, make_multilabel
+from ramify.ensemble import ForestClassifier
+from ramify.features.frames import take_rows
+from ramify.ranking import ForestRanker, ReliefRanker, significance
+from tests.metamorphic import cases
+from tests.metamorphic.forms import DECLARED, UNDECLARED
+from tests.metamorphic.test_forms import FEW
+
+WEIGHTED = [name for name, case in cases.CASES.items() if case.takes_weights]
+REPEATING = [name for name, case in cases.CASES.items() if case.repeats]
+
+
+def weighted_results(case, X, y, weights, new):
+    return cases.results(case.make().fit(X, y, sample_weight=weights), new)
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weight_zero_is_a_deleted_row(name):
+    case = cases.CASES[name]
+
+    def check(data, drawn, form):
+        weights = np.where(np.arange(cases.N_ROWS) < 6, 1.0, drawn)  # both classes of every label stay
+        kept = np.flatnonzero(weights)
+        X, y = (DECLARED | UNDECLARED)[form](data), data.targets[case.target]
+        known = take_rows(X, kept)  # other rows may have values that fit has not seen
+        found = weighted_results(case, X, y, weights, known)
+        expected = weighted_results(case, known, y[kept], weights[kept], known)
+        if "oob_prediction_" in found:
+            rows = found.pop("oob_prediction_")
+            np.testing.assert_array_equal(rows[kept], expected.pop("oob_prediction_"))
+            assert np.isnan(np.delete(rows, kept, axis=0)).all()
+        cases.assert_same(found, expected, form)
+
+    drawn = arrays(float, cases.N_ROWS, elements=st.sampled_from([0.0, 0.0, 1.0, 2.5]))
+    forms = ["pandas category", "polars enum", "pandas text"]
+    if case.features == "numbers":
+        forms += ["CSR", "dense", "pandas arrow"]
+    FEW(given(cases.data_sets(case.features), drawn, st.sampled_from(forms))(check))()
+
+
+@pytest.mark.parametrize("name", REPEATING)
+def test_weight_two_is_a_repeated_row(name):
+    case = cases.CASES[name]
+
+    def check(data, weights):
+        rows = np.repeat(np.arange(cases.N_ROWS), weights)
+        X, y = DECLARED["pandas category"](data), data.targets[case.target]
+        found = weighted_results(case, X, y, weights, X)
+        expected = weighted_results(case, take_rows(X, rows), y[rows], None, X)
+        for result in ("predict", "predict_proba", "prior_"):
+            if result in expected:
+                np.testing.assert_allclose(found[result], expected[result], rtol=1e-9, atol=1e-12)
+
+    FEW(given(cases.data_sets("numbers"), arrays(int, cases.N_ROWS, elements=st.integers(1, 3)))(check))()
+
+
+def weighted_data(weights):
+    made = make_multilabel(40, n_features=6, n_labels=3, random_state=0)
+    return Dataset(made.X, made.y, "labels", label_names=made.label_names, sample_weight=weights)
+
+
+@pytest.mark.parametrize("method", ["shadow", "permutation"])
+def test_significance_weighs_rows_and_leaves_out_those_of_weight_zero(method):
+    weights = np.where(np.arange(40) % 4 == 0, 0.0, 1.0 + np.arange(40) % 3)
+    data, kept = weighted_data(weights), np.flatnonzero(weights)
+    ranker = ForestRanker(ForestClassifier(5, random_state=0), scores="genie3")
+    options = {"method": method, "n_repeats": 2, "random_state": 0}
+    found = significance(ranker, data.X, data.y, sample_weight=weights, **options)
+    expected = significance(ranker, data.X[kept], data.y[kept], sample_weight=weights[kept], **options)
+    np.testing.assert_array_equal(found.p_values, expected.p_values)
+    plain = significance(ranker, data.X[kept], data.y[kept], **options)
+    assert (plain.ranking.scores != found.ranking.scores).any()
+    with pytest.raises(ValueError, match="ReliefRanker takes no row weights"):
+        significance(ReliefRanker(3), data.X, data.y, sample_weight=weights, **options)
+
+
+def test_the_flow_leaves_out_rows_of_weight_zero():
+    weights = np.where(np.arange(40) % 4 == 0, 0.0, 1.0)
+    data = weighted_data(weights)
+    kept = data.rows(np.flatnonzero(weights))
+    plain = Dataset(kept.X, kept.y, "labels", label_names=kept.label_names)
+    options = {"methods": ["genie3", "relief"], "n_estimators": 5, "n_repeats": 2, "n_neighbors": 3}
+    found, expected = analyse(data, **options), analyse(plain, **options)
+    for method in options["methods"]:
+        np.testing.assert_array_equal(found.rankings[method].scores, expected.rankings[method].scores)
+    np.testing.assert_array_equal(found.q_values, expected.q_values)
+    models = [fit_model(one, n_estimators=5).results.measures for one in (data, plain)]
+    np.testing.assert_array_equal(*(table["model"].to_numpy() for table in models))
+
+
+def test_methods_that_cannot_weigh_rows_refuse_weighted_data_by_name():
+    data = weighted_data(1.0 + np.arange(40) % 2)
+    for method in ("relief", "lcc"):
+        with pytest.raises(ValueError, match=f"The method {method} takes no row weights"):
+            analyse(data, methods=[method], n_estimators=3, noise=None)
+    with pytest.raises(ValueError, match="quality of rankings .* takes no row weights"):
+        analyse(data, n_estimators=3, noise=None, quality=True)
+    with pytest.raises(ValueError, match="The method br takes no row weights"):
+        fit_model(data, method="br", n_estimators=3)
+    terms = make_feature_hierarchy(40, random_state=0)
+    heavy = Dataset(terms.X, terms.y, terms.target, terms.feature_names, sample_weight=data.sample_weight)
+    with pytest.raises(ValueError, match="The method hip takes no row weights"):
+        select_features(heavy, terms.feature_hierarchy, method="hip", cv=0)
