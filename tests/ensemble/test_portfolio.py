@@ -189,8 +189,9 @@ def test_saved_portfolio_comes_back(tmp_path):
     [
         (lambda m: m.weights_.update(forest=9.0), "sum to 1|a weight each"),
         (lambda m: setattr(m, "members_", {}), "members_ must be forests or boosted trees"),
-        (lambda m: setattr(m, "label_names_", ("a",)), "must all be for the same features and labels"),
-        (lambda m: setattr(m, "n_features_in_", 3), "must all be for the same features and labels"),
+        (lambda m: setattr(m, "label_names_", ("a",)), "prior_ must be numbers of shape"),
+        (lambda m: setattr(m, "n_features_in_", 3), "categories_ must be values of nominal features"),
+        (lambda m: setattr(m, "n_outputs_", 3), "must all be for the same features and labels"),
     ],
 )
 def test_damaged_portfolio_is_refused_when_loaded(damage, words, tmp_path):

@@ -418,12 +418,16 @@ def test_broken_invariant_of_a_tree_is_refused_by_name(model_bytes, tmp_path, na
 @pytest.mark.parametrize(
     ("name", "node", "words"),
     [
-        ("n_features_in_", 7, "n_features_in_ is wrong"),
-        ("label_names_", {"kind": "tuple", "items": ["a"]}, "label_names_ must name each output"),
+        ("n_features_in_", 7, "feature_names_in_ must be a row of n_features values"),
+        (
+            "label_names_",
+            {"kind": "tuple", "items": ["a"]},
+            "label_names_ must name each output|prior_ must be numbers",
+        ),
         ("target_kind_", "numbers", "target_kind_ must be one of"),
-        ("prior_", None, "prior_ must hold a number per label"),
+        ("prior_", None, r"prior_ must be numbers of shape \(n_labels,\)"),
         ("categories_", {"kind": "list", "items": [None, None]}, "categories_ does not fit the trees"),
-        ("trees_", None, "trees_ must be a forest"),
+        ("trees_", None, "trees_ must be of type Forest"),
     ],
 )
 def test_broken_attribute_is_refused_by_name(model_bytes, tmp_path, name, node, words):

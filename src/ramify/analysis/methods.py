@@ -259,7 +259,7 @@ def _portfolio(
 
     if forest:
         raise ValueError(f"The method auto sets {', '.join(sorted(forest))} itself; leave that out.")
-    if data.target not in ("classes", "labels", "hierarchy", "numbers"):
+    if data.target is None or data.target_type.ranks_labels:
         raise ValueError(
             f"The method auto learns classes, label sets, hierarchies and numbers. The target is {data.target!r}; "
             "use another method, or name another target."

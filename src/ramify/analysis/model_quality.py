@@ -114,11 +114,11 @@ def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.
     """
     import pandas as pd
 
-    kind = getattr(model, "target_kind_", "rankings")
-    if kind not in ("classes", "labels", "hierarchy"):
+    kind = target_type(getattr(model, "target_kind_", "rankings"))
+    if not kind.has_labels:
         return None
     scores = np.asarray(scores.toarray() if sparse.issparse(scores) else scores)
-    if kind == "classes":
+    if kind.has_one_label:
         names = [str(name) for name in model.classes_]
         has = np.asarray(truth).astype(str)[:, None] == np.array(names)
         threshold = np.full(len(names), np.nan)
@@ -131,7 +131,7 @@ def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.
         predicted = scores >= np.nan_to_num(threshold, nan=np.inf)
     both, either = (has & predicted).sum(axis=0), has.sum(axis=0) + predicted.sum(axis=0)
     with np.errstate(invalid="ignore"):
-        f1 = np.where(np.isnan(threshold) & (kind != "classes"), np.nan, 2 * both / either)
+        f1 = np.where(np.isnan(threshold) & (not kind.has_one_label), np.nan, 2 * both / either)
     values = {
         "rows": has.sum(axis=0),
         "prior": has.mean(axis=0),

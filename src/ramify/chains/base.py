@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
-from ramify.chains.links import default_estimator, derived_seed, is_forest, require, rows_of, told_of_nominal
+from ramify.chains.links import default_estimator, derived_seed, is_forest, rows_of, told_of_nominal
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.threshold import (
     cardinality_threshold,
@@ -26,12 +27,26 @@ from ramify.ensemble.threshold import (
 )
 from ramify.features import Features, apply_features, feature_names, learn_features
 from ramify.parameters import check_integer, check_jobs, check_option
+from ramify.state import (
+    ENCODED_FEATURES,
+    State,
+    count,
+    flag,
+    instance,
+    nothing_or,
+    number,
+    numbers,
+    one_of,
+    texts,
+    value_row,
+)
+from ramify.targets import target_type
 
 COMBINATIONS = ("votes", "mean")
 _N_INNER_FOLDS = 5
 _INNER_FOLDS_SEED = 0x5F01D
 _ZERO_ONE = np.array([0, 1])
-_LABEL_DTYPES = {np.dtype(code).str for code in "?bBhHiIlLqQefd"}
+_LABEL_DTYPES = sorted({np.dtype(code).str for code in "?bBhHiIlLqQefd"})
 
 
 class LabelSetClassifier(ClassifierMixin, BaseEstimator):
@@ -74,6 +89,19 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         """Class values; for label sets `[0, 1]` per label."""
         check_is_fitted(self, "threshold_")
         return np.tile(_ZERO_ONE, (self.n_outputs_, 1)) if self._class_values is None else self._class_values
+
+    fitted_state: ClassVar[State] = {
+        **ENCODED_FEATURES,
+        "n_outputs_": count("n_labels"),
+        "label_names_": texts("n_names"),
+        "target_kind_": one_of("labels", "classes"),
+        "_class_values": nothing_or(value_row("n_names")),
+        "_sparse_sets": flag(),
+        "_label_dtype": one_of(*_LABEL_DTYPES),
+        "prior_": numbers("n_names", low=0, high=1),
+        "cardinality_": number(low=0),
+        "threshold_": nothing_or(instance(float, int, np.ndarray)),
+    }
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Probability, or share of votes, of each label.
@@ -231,30 +259,14 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             scores[test] = inner._scores(rows_of(features, test).values)
         return scores
 
-    def _check_loaded(self) -> None:
-        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
-        n_labels, names = self.n_outputs_, self.label_names_
-        require(type(n_labels) is int and n_labels >= 1, "n_outputs_ must be a positive int")
-        require(isinstance(names, tuple) and all(type(name) is str for name in names), "label_names_ must be texts")
-        values = self._class_values
-        if values is None:
-            require(len(names) == n_labels, "label_names_ must name each output")
-        else:
-            known = isinstance(values, np.ndarray) and values.shape == (len(names),)
-            require(known and n_labels == (1 if len(names) <= 2 else len(names)), "classes do not fit the outputs")
-        require(isinstance(self._sparse_sets, bool), "_sparse_sets must be true or false")
-        require(self._label_dtype in _LABEL_DTYPES, "_label_dtype must be a type of numbers")
-        numbers = isinstance(self.prior_, np.ndarray) and self.prior_.shape == (len(names),)
-        require(numbers and self.prior_.dtype.kind == "f", "prior_ must hold a number per label")
-        learnt = self.threshold_ is None or np.shape(self.threshold_) in {(), (n_labels,)}
-        require(learnt and not isinstance(self.threshold_, str), "threshold_ must be a number, or one per label")
-        require(type(self.n_features_in_) is int and self.n_features_in_ >= 1, "n_features_in_ is wrong")
-        require(len(self.categories_) == self.n_features_in_, "categories_ is wrong")
-        self._check_loaded_links()
-
-    @abstractmethod
-    def _check_loaded_links(self) -> None:
-        """Refuse classifiers, orders and sets of labels that do not fit each other."""
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        n_labels, n_names, is_sets = self.n_outputs_, len(self.label_names_), self._class_values is None
+        yield is_sets == target_type(self.target_kind_).has_sets, "classes need their values, and label sets have none"
+        yield n_labels == (n_names if is_sets or n_names > 2 else 1), "label_names_ must name each output"
+        learnt = self.threshold_ is None or np.asarray(self.threshold_, dtype=np.float64)
+        right = learnt is True or (np.shape(learnt) in {(), (n_labels,)} and bool(np.isfinite(learnt).all()))
+        yield right, "threshold_ must be a number, or one per label"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

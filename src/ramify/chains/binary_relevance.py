@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,12 +14,12 @@ from ramify.chains.links import (
     Learner,
     derived_seed,
     in_parallel,
+    is_link,
     learner_over,
     link_probability,
-    require,
-    require_link,
 )
 from ramify.features import Features
+from ramify.state import State, items
 
 
 class BinaryRelevance(LabelSetClassifier):
@@ -65,6 +66,11 @@ class BinaryRelevance(LabelSetClassifier):
     (200, 5)
     """
 
+    fitted_state: ClassVar[State] = {
+        **LabelSetClassifier.fitted_state,
+        "estimators_": items("n_labels"),
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -93,11 +99,11 @@ class BinaryRelevance(LabelSetClassifier):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return np.column_stack([link_probability(link, X) for link in self.estimators_])
 
-    def _check_loaded_links(self) -> None:
-        links = self.estimators_
-        require(isinstance(links, list) and len(links) == self.n_outputs_, "there must be a classifier per label")
-        for link in links:
-            require_link(link, self.n_features_in_)
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield from super().state_rules()
+        fits = all(is_link(link, self.n_features_in_) for link in self.estimators_)
+        yield fits, "a link must be a fitted forest over the features and the labels before it"
 
 
 def _fit_label(learner: Learner, label: int, out_of_bag: bool, seed: int) -> tuple[Any, NDArray[np.float64] | None]:

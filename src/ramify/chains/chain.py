@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,16 +14,16 @@ from ramify.chains.chain_order import ORDERS, label_order
 from ramify.chains.links import (
     Learner,
     derived_seed,
+    is_chain,
     learner_over,
     link_probability,
     raw_importances,
-    require,
-    require_chain,
     with_labels,
 )
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
+from ramify.state import State, integers, items
 
 
 class ClassifierChain(LabelSetClassifier):
@@ -88,6 +88,12 @@ class ClassifierChain(LabelSetClassifier):
     array([4, 3, 2, 1, 0])
     """
 
+    fitted_state: ClassVar[State] = {
+        **LabelSetClassifier.fitted_state,
+        "order_": integers("n_labels", below="n_labels"),
+        "estimators_": items("n_labels"),
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -143,9 +149,11 @@ class ClassifierChain(LabelSetClassifier):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return chain_probabilities(self.order_, self.estimators_, X)
 
-    def _check_loaded_links(self) -> None:
-        require_chain(self.order_, self.estimators_, self.n_features_in_)
-        require(len(self.order_) == self.n_outputs_, "order_ must hold every label")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield from super().state_rules()
+        fits = is_chain(self.order_, self.estimators_, self.n_features_in_)
+        yield fits, "order_ must hold every label, each with its link"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
 from ramify.chains.chain import FittedChain, chain_probabilities, fit_chain
 from ramify.chains.importance import importance_frame
-from ramify.chains.links import Learner, derived_seed, in_parallel, learner_over, require, require_chain
+from ramify.chains.links import Learner, derived_seed, in_parallel, is_chain, learner_over
 from ramify.features import Features, apply_features, feature_names
 from ramify.parameters import check_flag, check_integer, check_option, check_real
 from ramify.ranking import FeatureRanking
+from ramify.state import State, integers, items, numbers, perhaps
 
 _ORDER_SEED = 0x0D0E
 _ROWS_SEED = 0x7085
@@ -79,6 +81,12 @@ class EnsembleOfChains(LabelSetClassifier):
     (200, 5)
     """
 
+    fitted_state: ClassVar[State] = {
+        **LabelSetClassifier.fitted_state,
+        "orders_": integers("n_chains", "n_labels", below="n_labels"),
+        "estimators_": items("n_chains"),
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -125,8 +133,12 @@ class EnsembleOfChains(LabelSetClassifier):
     def _candidates(self) -> NDArray[np.float64] | None:
         return _vote_shares(len(self.orders_)) if self.combine == "votes" else None
 
-    def _check_loaded_links(self) -> None:
-        _require_chains(self)
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield from super().state_rules()
+        chains = zip(self.orders_, self.estimators_, strict=True)
+        fit = all(is_chain(order, links, self.n_features_in_) for order, links in chains)
+        yield fit and len(self.orders_) > 0, "orders_ does not fit the chains"
 
 
 class LClassifierChains(LabelSetClassifier):
@@ -201,6 +213,15 @@ class LClassifierChains(LabelSetClassifier):
     >>> chains.importances_.shape, chains.orders_[:, -1]
     ((5, 55), array([0, 1, 2, 3, 4]))
     """
+
+    fitted_state: ClassVar[State] = {
+        **LabelSetClassifier.fitted_state,
+        "orders_": integers("n_chains", "n_labels", below="n_labels"),
+        "estimators_": items(),
+        "importances_": numbers("n_labels", "n_columns", nan=True),
+        "label_share_": numbers("n_labels", nan=True),
+        "votes_": perhaps(numbers("n_new", "n_labels")),
+    }
 
     def __init__(
         self,
@@ -304,15 +325,16 @@ class LClassifierChains(LabelSetClassifier):
     def _candidates(self) -> NDArray[np.float64] | None:
         return _vote_shares(len(self.orders_)) if self.combine == "votes" else None
 
-    def _check_loaded_links(self) -> None:
-        shape = (self.n_outputs_, self.n_features_in_ + self.n_outputs_)
-        matrix = self.importances_
-        require(isinstance(matrix, np.ndarray) and matrix.shape == shape, "importances_ has another shape")
-        require(isinstance(self.label_share_, np.ndarray), "label_share_ must be numbers")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield from super().state_rules()
+        n_columns = self.n_features_in_ + self.n_outputs_
+        yield self.importances_.shape[1] == n_columns, "importances_ must have a column per feature and label"
+        yield self.keep_forests or not self.estimators_, "there are forests although none were kept"
         if self.keep_forests:
-            _require_chains(self)
-        else:
-            require(self.estimators_ == [], "there are forests although none were kept")
+            chains = zip(self.orders_, self.estimators_, strict=True)
+            fit = all(is_chain(order, links, self.n_features_in_) for order, links in chains)
+            yield fit and len(self.orders_) > 0, "orders_ does not fit the chains"
 
 
 def _fit_random_chain(learner: Learner, max_samples: float, out_of_bag: bool, seed: int) -> FittedChain:
@@ -385,11 +407,3 @@ def _ensemble_scores(ensemble: EnsembleOfChains | LClassifierChains, X: Any) -> 
 
 def _vote_shares(n_chains: int) -> NDArray[np.float64]:
     return np.arange(1, n_chains + 1) / n_chains
-
-
-def _require_chains(ensemble: EnsembleOfChains | LClassifierChains) -> None:
-    orders, chains = ensemble.orders_, ensemble.estimators_
-    known = isinstance(orders, np.ndarray) and orders.ndim == 2 and orders.shape[1] == ensemble.n_outputs_
-    require(known and isinstance(chains, list) and len(chains) == len(orders) >= 1, "orders_ does not fit the chains")
-    for order, links in zip(orders, chains, strict=True):
-        require_chain(order, links, ensemble.n_features_in_)

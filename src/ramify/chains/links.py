@@ -194,22 +194,13 @@ def raw_importances(link: Any, n_features: int) -> NDArray[np.float64]:
     return np.full(n_features, np.nan)
 
 
-def require(holds: bool, rule: str) -> None:
-    """Refuse a loaded model that breaks a rule."""
-    if not holds:
-        raise ValueError(f"{rule}.")
+def is_link(link: Any, n_features: int) -> bool:
+    """Whether a loaded link is a fitted forest over that many features."""
+    return is_forest(link) and hasattr(link, "trees_") and link.n_features_in_ == n_features
 
 
-def require_link(link: Any, n_features: int) -> None:
-    """Refuse a loaded link that is no fitted forest over that many features."""
-    fits = is_forest(link) and hasattr(link, "trees_") and link.n_features_in_ == n_features
-    require(fits, "a link must be a fitted forest over the features and the labels before it")
-
-
-def require_chain(order: Any, links: Any, n_features: int) -> None:
-    """Refuse a loaded chain whose order is no permutation or whose links do not follow it."""
-    is_order = isinstance(order, np.ndarray) and order.dtype.kind == "i" and order.ndim == 1
-    require(is_order and sorted(order.tolist()) == list(range(len(order))), "an order must hold each label once")
-    require(isinstance(links, list) and len(links) == len(order), "a chain must have a link per label")
-    for place, link in enumerate(links):
-        require_link(link, n_features + place)
+def is_chain(order: Any, links: Any, n_features: int) -> bool:
+    """Whether a loaded order holds each label once, and the links follow it."""
+    is_order = sorted(np.asarray(order).tolist()) == list(range(len(order)))
+    follows = isinstance(links, list) and len(links) == len(order)
+    return is_order and follows and all(is_link(link, n_features + place) for place, link in enumerate(links))

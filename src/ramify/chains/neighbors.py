@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +12,10 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags
 
 from ramify.chains.base import LabelSetClassifier
-from ramify.chains.links import require
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import Features, distance_columns, refuse_missing, stored_like
 from ramify.parameters import check_integer, check_real
+from ramify.state import State, integers, matrix, numbers
 
 
 class MLkNN(LabelSetClassifier):
@@ -62,6 +63,16 @@ class MLkNN(LabelSetClassifier):
     >>> MLkNN(n_neighbors=5).fit(data.X, data.y).predict_proba(data.X).shape
     (200, 5)
     """
+
+    fitted_state: ClassVar[State] = {
+        **LabelSetClassifier.fitted_state,
+        "_n_categories": integers("n_features"),
+        "_rows": matrix("n_rows", "n_columns"),
+        "_labels": integers("n_rows", "n_labels", below=2),
+        "label_prior_": numbers("n_labels", low=0, high=1),
+        "with_label_": numbers("n_counts", "n_labels", low=0, high=1),
+        "without_label_": numbers("n_counts", "n_labels", low=0, high=1),
+    }
 
     def __init__(
         self,
@@ -132,19 +143,19 @@ class MLkNN(LabelSetClassifier):
         absent = (1.0 - self.label_prior_) * self.without_label_[counts, label]
         return present / (present + absent)
 
-    def _check_loaded_links(self) -> None:
-        n_rows, n_labels = self._rows.shape[0], self.n_outputs_
-        n_values = [0 if values is None else len(values) for values in self.categories_]
-        known = isinstance(self._n_categories, np.ndarray) and self._n_categories.tolist() == n_values
-        require(known, "the nominal features are others")
-        n_columns = sum(n or 1 for n in n_values)
-        require(self._rows.shape == (n_rows, n_columns), "the training rows have other features")
-        labels = self._labels
-        known = isinstance(labels, np.ndarray) and labels.dtype == np.uint8 and labels.shape == (n_rows, n_labels)
-        require(known and n_rows > self.n_neighbors, "the training labels do not fit the rows")
-        require(np.shape(self.label_prior_) == (n_labels,), "label_prior_ must hold a number per label")
-        for counts in (self.with_label_, self.without_label_):
-            require(np.shape(counts) == (self.n_neighbors + 1, n_labels), "a distribution of counts has another shape")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield from super().state_rules()
+        n_values = [0 if known is None else len(known) for known in self.categories_]
+        yield self._n_categories.tolist() == n_values, "the nominal features are others"
+        yield self._rows.shape[1] == sum(n or 1 for n in n_values), "the training rows have other features"
+        yield self._rows.shape[0] > self.n_neighbors, "there are fewer training rows than neighbours"
+        distributions = (self.with_label_, self.without_label_)
+        yield len(self.with_label_) == self.n_neighbors + 1, "a distribution of counts has another length"
+        spread = all(np.allclose(part.sum(axis=0), 1.0) and bool((part > 0).all()) for part in distributions)
+        yield spread, "a distribution of counts must be positive and sum to one"
+        prior = self.label_prior_
+        yield bool(((prior > 0) & (prior < 1)).all()), "label_prior_ must lie between 0 and 1"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

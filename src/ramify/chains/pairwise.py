@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
-from ramify.chains.links import derived_seed, fit_link, in_parallel, link_probability, require, require_link
+from ramify.chains.links import derived_seed, fit_link, in_parallel, is_link, link_probability
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
+from ramify.state import State, integers, items
 
 
 class PairwiseLabels(LabelSetClassifier):
@@ -70,6 +72,13 @@ class PairwiseLabels(LabelSetClassifier):
     """
 
     _threshold_options = ("calibrated", "top", "f1", "cardinality", "density", "batch")
+
+    fitted_state: ClassVar[State] = {
+        **LabelSetClassifier.fitted_state,
+        "pairs_": integers("n_pairs", 2, below="n_labels"),
+        "estimators_": items("n_pairs"),
+        "calibrators_": items(),
+    }
 
     def __init__(
         self,
@@ -144,16 +153,15 @@ class PairwiseLabels(LabelSetClassifier):
         place = np.argsort(np.argsort(-votes, axis=1, kind="stable"), axis=1, kind="stable")
         return place < n_top
 
-    def _check_loaded_links(self) -> None:
-        pairs, n_labels = self.pairs_, self.n_outputs_
-        expected = list(combinations(range(n_labels), 2))
-        known = isinstance(pairs, np.ndarray) and pairs.dtype.kind == "i" and pairs.shape == (len(expected), 2)
-        require(known and [tuple(pair) for pair in pairs.tolist()] == expected, "pairs_ must hold every pair of labels")
-        links, calibrators = self.estimators_, self.calibrators_
-        require(isinstance(links, list) and len(links) == len(pairs), "there must be a classifier per pair")
-        require(isinstance(calibrators, list) and len(calibrators) in {0, n_labels}, "calibrators_ is wrong")
-        for link in [*(link for link in links if link is not None), *calibrators]:
-            require_link(link, self.n_features_in_)
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield from super().state_rules()
+        expected = list(combinations(range(self.n_outputs_), 2))
+        yield [tuple(pair) for pair in self.pairs_.tolist()] == expected, "pairs_ must hold every pair of labels"
+        yield len(self.calibrators_) in {0, self.n_outputs_}, "calibrators_ must hold a classifier per label"
+        links = [link for link in [*self.estimators_, *self.calibrators_] if link is not None]
+        fit = all(is_link(link, self.n_features_in_) for link in links)
+        yield fit, "a link must be a fitted forest over the features and the labels before it"
 
 
 def _fit_pair(estimator: Any, X: Any, pair: NDArray[np.uint8], seed: int) -> Any:

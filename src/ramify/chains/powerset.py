@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
-from ramify.chains.links import derived_seed, fit_link, in_parallel, require, require_link
+from ramify.chains.links import derived_seed, fit_link, in_parallel, is_link
 from ramify.features import Features, unseen_values_allowed
 from ramify.parameters import check_flag, check_integer, check_option
+from ramify.state import State, integers, items
 
 _LABELSETS_SEED = 0x1AB5
 
@@ -67,6 +69,12 @@ class LabelPowerset(LabelSetClassifier):
 
     _threshold_options = (None, "f1", "cardinality", "density", "batch")
 
+    fitted_state: ClassVar[State] = {
+        **LabelSetClassifier.fitted_state,
+        "label_sets_": integers("n_sets", "n_labels", below=2),
+        "estimators_": items(1),
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -103,9 +111,11 @@ class LabelPowerset(LabelSetClassifier):
             return super()._predicted(X)
         return _most_probable(self.label_sets_, self.estimators_[0], X)
 
-    def _check_loaded_links(self) -> None:
-        require(isinstance(self.estimators_, list) and len(self.estimators_) == 1, "there must be one classifier")
-        _require_powerset(self.label_sets_, self.estimators_[0], self.n_outputs_, self.n_features_in_)
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield from super().state_rules()
+        fits = _is_powerset(self.label_sets_, self.estimators_[0], self.n_outputs_, self.n_features_in_)
+        yield fits, "label_sets_ does not fit the classifier"
 
 
 class RAkEL(LabelSetClassifier):
@@ -164,6 +174,13 @@ class RAkEL(LabelSetClassifier):
     >>> sorted(len(labels) for labels in sets)
     [2, 3]
     """
+
+    fitted_state: ClassVar[State] = {
+        **LabelSetClassifier.fitted_state,
+        "labelsets_": items("n_labelsets"),
+        "label_sets_": items("n_labelsets"),
+        "estimators_": items("n_labelsets"),
+    }
 
     def __init__(
         self,
@@ -235,23 +252,21 @@ class RAkEL(LabelSetClassifier):
             voters[chosen] += 1
         return votes / voters
 
-    def _check_loaded_links(self) -> None:
-        parts = (self.labelsets_, self.label_sets_, self.estimators_)
-        same = all(isinstance(part, list) and len(part) == len(parts[0]) for part in parts)
-        require(same, "labelsets_, label_sets_ and estimators_ must be lists of one length")
-        seen: set[int] = set()
-        for chosen, label_sets, link in zip(*parts, strict=True):
-            known = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "i" and chosen.ndim == 1
-            require(known and set(chosen.tolist()) <= set(range(self.n_outputs_)), "labelsets_ must hold labels")
-            _require_powerset(label_sets, link, len(chosen), self.n_features_in_)
-            seen |= set(chosen.tolist())
-        require(seen == set(range(self.n_outputs_)), "labelsets_ must hold every label")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield from super().state_rules()
+        parts = zip(self.labelsets_, self.label_sets_, self.estimators_, strict=True)
+        fit = all(_is_powerset(sets, link, len(chosen), self.n_features_in_) for chosen, sets, link in parts)
+        yield fit, "label_sets_ does not fit the classifiers"
+        are_labels = all(isinstance(chosen, np.ndarray) and chosen.dtype.kind == "i" for chosen in self.labelsets_)
+        held = {label for chosen in self.labelsets_ for label in np.asarray(chosen).tolist()}
+        yield are_labels and held == set(range(self.n_outputs_)), "labelsets_ must hold every label"
 
 
-def _require_powerset(label_sets: Any, link: Any, n_labels: int, n_features: int) -> None:
-    require_link(link, n_features)
-    known = isinstance(label_sets, np.ndarray) and label_sets.ndim == 2 and label_sets.dtype == np.uint8
-    require(known and label_sets.shape == (link.trees_.n_outputs, n_labels), "label_sets_ does not fit the classifier")
+def _is_powerset(label_sets: Any, link: Any, n_labels: int, n_features: int) -> bool:
+    """Whether a loaded classifier predicts these label sets."""
+    known = isinstance(label_sets, np.ndarray) and label_sets.dtype == np.uint8 and bool((label_sets <= 1).all())
+    return known and is_link(link, n_features) and label_sets.shape == (link.trees_.n_outputs, n_labels)
 
 
 def _fit_powerset(

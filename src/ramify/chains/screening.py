@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from ramify.chains.label_sets import read_label_sets
 from ramify.features import learn_features
 from ramify.metrics import label_set_measures
 from ramify.parameters import check_real
+from ramify.state import ENCODED_FEATURES, State, number, numbers
 
 PERCENTILES = (0, 25, 50, 75, 80, 85, 90, 95)
 
@@ -57,6 +58,12 @@ class R2Screening(SelectorMixin, BaseEstimator):
     >>> R2Screening(percentile=80).fit_transform(data.X, data.y).shape
     (200, 10)
     """
+
+    fitted_state: ClassVar[State] = {
+        **ENCODED_FEATURES,
+        "r2_": numbers("n_features"),
+        "cut_": number(),
+    }
 
     def __init__(self, percentile: float = 85, *, categorical_features: Any = "from_dtype") -> None:
         self.percentile = percentile

@@ -22,7 +22,8 @@ from ramify.features import Features, apply_features, learn_features
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
-from ramify.targets import Target
+from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
+from ramify.targets import KINDS, Target, target_type
 
 _PREDICTED_CELLS = 1 << 23
 _MAX_TOTAL_WEIGHT = 1e100
@@ -39,6 +40,17 @@ class BaseForest(BaseEstimator):
     prior_: np.ndarray
     oob_prediction_: np.ndarray
 
+    fitted_state: ClassVar[State] = {
+        **ENCODED_FEATURES,
+        "trees_": instance(_core.Forest),
+        "target_kind_": one_of(*KINDS[1:]),
+        "label_names_": texts("n_labels"),
+        "n_outputs_": count(),
+        "prior_": numbers("n_labels"),
+        "_seed": perhaps(count(low=0)),
+        "oob_prediction_": perhaps(instance(np.ndarray)),
+        "oob_score_": perhaps(number(nan=True)),
+    }
     hierarchy: Hierarchy | None = None
     _of_one_fit: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_")
     """What only some fits give, and what belongs to all trees together."""
@@ -353,39 +365,15 @@ class BaseForest(BaseEstimator):
             return self._seed
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _check_loaded(self) -> None:
-        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
-        trees = self.trees_
-        _require(isinstance(trees, _core.Forest), "trees_ must be a forest")
-        _require(
-            type(self.n_features_in_) is int and self.n_features_in_ == trees.n_features, "n_features_in_ is wrong"
-        )
-        _require(_are_texts(self.label_names_), "label_names_ must be names")
-        n_names = len(self.label_names_)
-        n_outputs = n_names * (n_names - 1) // 2 if self.target_kind_ == "rankings" else n_names
-        _require(n_outputs == trees.n_outputs, "label_names_ must name each output")
-        n_targets = 1 if self.target_kind_ == "classes" else n_names
-        _require(type(self.n_outputs_) is int and self.n_outputs_ == n_targets, "n_outputs_ is wrong")
-        _require(
-            isinstance(self.categories_, list) and len(self.categories_) == trees.n_features, "categories_ is wrong"
-        )
-        for values, n_values in zip(self.categories_, trees.n_categories.tolist(), strict=True):
-            known = values is None or (
-                isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "Of"
-            )
-            _require(known and (0 if values is None else len(values)) == n_values, "categories_ does not fit the trees")
-        if hasattr(self, "feature_names_in_"):
-            names = self.feature_names_in_
-            _require(isinstance(names, np.ndarray) and names.shape == (trees.n_features,), "feature_names_in_ is wrong")
-        if hasattr(self, "prior_"):
-            self._require_numbers("prior_")
-        if hasattr(self, "_seed"):
-            _require(type(self._seed) is int and 0 <= self._seed < 1 << 32, "_seed is no seed")
-
-    def _require_numbers(self, name: str) -> None:
-        values = getattr(self, name)
-        right = isinstance(values, np.ndarray) and values.dtype == np.float64 and bool(np.isfinite(values).all())
-        _require(right and values.shape == (len(self.label_names_),), f"{name} must hold a number per label")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted forest together."""
+        trees, kind, n_names = self.trees_, target_type(self.target_kind_), len(self.label_names_)
+        n_outputs = n_names * (n_names - 1) // 2 if kind.ranks_labels else n_names
+        yield self.n_features_in_ == trees.n_features, "n_features_in_ is not that of the trees"
+        yield n_outputs == trees.n_outputs, "label_names_ must name each output"
+        yield self.n_outputs_ == (1 if kind.has_one_label else n_names), "n_outputs_ is not that of the target"
+        n_values = [0 if values is None else len(values) for values in self.categories_]
+        yield n_values == trees.n_categories.tolist(), "categories_ does not fit the trees"
 
     def _check_parameters(self) -> None:
         """Check what is not checked where trees are grown."""
@@ -462,15 +450,6 @@ def refuse_extreme_weights(estimator: BaseEstimator, weights: np.ndarray, name: 
             f"computed with; only their ratios matter, so scale them to a sum between {1 / _MAX_TOTAL_WEIGHT:g} and "
             f"{_MAX_TOTAL_WEIGHT:g}."
         )
-
-
-def _require(right: bool, fault: str) -> None:
-    if not right:
-        raise ValueError(f"{fault}.")
-
-
-def _are_texts(names: Any) -> bool:
-    return isinstance(names, tuple) and all(isinstance(name, str) for name in names)
 
 
 def _feature_count(estimator: Any, n_features: int) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.boosting import BaseBoosted
 from ramify.hierarchy import Hierarchy
-from ramify.targets import LabelTarget, encode_labels
+from ramify.state import State, flag, nothing_or, value_row
+from ramify.targets import LabelTarget, encode_labels, target_type
 
 
 class BoostedClassifier(ClassifierMixin, BaseBoosted):
@@ -112,6 +114,12 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
     >>> bool((probabilities >= 0).all() and (probabilities <= 1).all())
     True
     """
+
+    fitted_state: ClassVar[State] = {
+        **BaseBoosted.fitted_state,
+        "_class_values": nothing_or(value_row("n_labels")),
+        "_sparse_sets": flag(),
+    }
 
     def __init__(
         self,
@@ -248,22 +256,15 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
         shape = (len(best), len(self._class_values))
         return sparse.csr_array((np.ones(len(best)), best, np.arange(len(best) + 1)), shape=shape)
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        kinds = ("classes", "labels", "hierarchy")
-        if self.target_kind_ not in kinds:
-            raise ValueError(f"target_kind_ must be one of {', '.join(kinds)}.")
-        values, n_labels = self._class_values, self.trees_.n_outputs
-        if self.target_kind_ == "classes" and (not isinstance(values, np.ndarray) or values.shape != (n_labels,)):
-            raise ValueError("there must be a value for each class.")
-        if self.target_kind_ != "classes" and values is not None:
-            raise ValueError("label sets must have no class values.")
-        if self.target_kind_ == "hierarchy" and (
-            not isinstance(self.hierarchy, Hierarchy) or self.hierarchy.names != self.label_names_
-        ):
-            raise ValueError("the hierarchy must be that of the labels.")
-        if not isinstance(self._sparse_sets, bool):
-            raise ValueError("_sparse_sets must be true or false.")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted forest together."""
+        yield from super().state_rules()
+        kind = target_type(self.target_kind_)
+        yield kind.has_labels, "target_kind_ must be one of labels"
+        has_values = self._class_values is not None
+        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
+        fits = self.hierarchy is None or self.hierarchy.names == self.label_names_
+        yield fits, "the hierarchy must be that of the labels"
 
 
 def _largest_below(probabilities: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.explanation import Output
+from ramify.state import State, flag, numbers, one_of
 from ramify.targets import NumberTarget, encode_numbers
 
 
@@ -99,6 +101,13 @@ class BoostedRegressor(RegressorMixin, BaseBoosted):
     >>> (model.predict([[10.0], [90.0]]) > 0.5).tolist()
     [[False, False], [True, True]]
     """
+
+    fitted_state: ClassVar[State] = {
+        **BaseBoosted.fitted_state,
+        "target_kind_": one_of("numbers"),
+        "scale_": numbers("n_labels"),
+        "_single": flag(),
+    }
 
     def __init__(
         self,
@@ -199,10 +208,7 @@ class BoostedRegressor(RegressorMixin, BaseBoosted):
         index = self._label_index(label)
         return Output(index, self.label_names_[index], float(self.scale_[index]), float(self.prior_[index]))
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        self._require_numbers("scale_")
-        if self.target_kind_ != "numbers":
-            raise ValueError("the target must be numbers.")
-        if not isinstance(self._single, bool) or (self._single and self.trees_.n_outputs != 1):
-            raise ValueError("several targets cannot be one-dimensional.")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted forest together."""
+        yield from super().state_rules()
+        yield not self._single or self.n_outputs_ == 1, "several targets cannot be one-dimensional"

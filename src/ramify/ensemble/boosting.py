@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -18,6 +19,7 @@ from ramify.ensemble.growing import feature_table
 from ramify.features import Features
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.progress import progress_bar
+from ramify.state import State, matrix, numbers, perhaps
 from ramify.targets import Target
 
 
@@ -28,6 +30,12 @@ class BaseBoosted(BaseForest):
     history_: np.ndarray
     gains_: sparse.csr_array
 
+    fitted_state: ClassVar[State] = {
+        **BaseForest.fitted_state,
+        "base_": numbers("n_labels"),
+        "history_": numbers("n_measured"),
+        "gains_": perhaps(matrix("n_features", "n_labels")),
+    }
     _of_one_fit: ClassVar[tuple[str, ...]] = ()
     bootstrap: ClassVar[bool] = False
     """Rows are drawn without repeats, and no tree stands alone: there are no out-of-bag rows."""
@@ -161,23 +169,10 @@ class BaseBoosted(BaseForest):
         index = self._label_index(label)
         return Output(index, self.label_names_[index], offset=float(self.base_[index]))
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        self._require_numbers("base_")
-        history = self.history_
-        if not isinstance(history, np.ndarray) or history.dtype != np.float64 or history.ndim != 1:
-            raise ValueError("history_ must be a row of numbers.")
-        gains = getattr(self, "gains_", None)
-        shape = (self.trees_.n_features, self.trees_.n_outputs)
-        if gains is not None and (
-            not isinstance(gains, sparse.csr_array)
-            or gains.shape != shape
-            or gains.dtype != np.float64
-            or not np.isfinite(gains.data).all()
-        ):
-            raise ValueError("gains_ must hold a number per feature and label.")
-        if self.trees_.outcome != "steps":
-            raise ValueError("the trees must be boosted ones, whose leaves hold steps.")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted model together."""
+        yield from super().state_rules()
+        yield self.trees_.outcome == "steps", "the trees must be boosted ones, whose leaves hold steps"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

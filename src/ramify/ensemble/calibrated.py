@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,10 @@ from ramify.ensemble.classifier import ForestClassifier
 from ramify.features import apply_features
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
+from ramify.state import FEATURES, State, count, instance, integers, numbers, one_of, perhaps, texts
+from ramify.targets import MEASURED_KINDS, target_type
+
+_METHODS = {"isotonic": ("knots_", "levels_", "offsets_"), "sigmoid": ("slopes_", "intercepts_")}
 
 
 class Calibrated(ClassifierMixin, BaseEstimator):
@@ -62,6 +67,20 @@ class Calibrated(ClassifierMixin, BaseEstimator):
     >>> model.predict_proba(data.X).shape == data.y.shape
     True
     """
+
+    fitted_state: ClassVar[State] = {
+        **FEATURES,
+        "estimator_": instance(ForestClassifier),
+        "label_names_": texts("n_labels"),
+        "n_outputs_": count(),
+        "target_kind_": one_of(*MEASURED_KINDS),
+        "prior_": numbers("n_labels", low=0, high=1),
+        "knots_": perhaps(numbers("n_knots")),
+        "levels_": perhaps(numbers("n_knots", low=0, high=1)),
+        "offsets_": perhaps(integers("n_offsets")),
+        "slopes_": perhaps(numbers("n_labels")),
+        "intercepts_": perhaps(numbers("n_labels")),
+    }
 
     def __init__(
         self, estimator: ForestClassifier | None = None, *, method: Literal["isotonic", "sigmoid"] = "isotonic"
@@ -135,7 +154,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             for label in range(raw.shape[1]):
                 piece = slice(self.offsets_[label], self.offsets_[label + 1])
                 calibrated[:, label] = np.interp(raw[:, label], self.knots_[piece], self.levels_[piece])
-        if self.target_kind_ == "classes":
+        if target_type(self.target_kind_).has_one_label:
             total = calibrated.sum(axis=1, keepdims=True)
             return np.where(total > 0, calibrated / np.where(total > 0, total, 1.0), raw)
         hierarchy = self.estimator_.hierarchy
@@ -155,7 +174,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             Sparse if y was sparse at fit.
         """
         probabilities = self.predict_proba(X)
-        if self.target_kind_ == "classes":
+        if target_type(self.target_kind_).has_one_label:
             return self.classes_[probabilities.argmax(axis=1)]
         sets = (probabilities > 0.5).astype(np.int64)
         return sparse.csr_array(sets) if self.estimator_._sparse_sets else sets
@@ -181,31 +200,18 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             self.knots_, self.levels_ = (np.concatenate(parts).astype(np.float64) for parts in (knots, levels))
             self.offsets_ = np.array(offsets, dtype=np.int64)
 
-    def _check_loaded(self) -> None:
-        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted model together."""
         forest = self.estimator_
-        if not isinstance(forest, ForestClassifier):
-            raise ValueError("estimator_ must be a ForestClassifier.")
-        if (self.label_names_, self.target_kind_) != (forest.label_names_, forest.target_kind_):
-            raise ValueError("the labels must be those of the forest.")
-        if self.method not in ("isotonic", "sigmoid"):
-            raise ValueError("method must be 'isotonic' or 'sigmoid'.")
-        n_labels = forest.trees_.n_outputs
-        names = ("slopes_", "intercepts_") if self.method == "sigmoid" else ("knots_", "levels_")
-        for name in names:
-            values = getattr(self, name)
-            right = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 1
-            if not right or not np.isfinite(values).all():
-                raise ValueError(f"{name} must hold numbers.")
-            if self.method == "sigmoid" and len(values) != n_labels:
-                raise ValueError(f"{name} must hold a number per label.")
+        alike = ("label_names_", "target_kind_", "n_outputs_", "n_features_in_")
+        yield all(getattr(self, name) == getattr(forest, name) for name in alike), "the labels must be the forest's"
+        yield self.method in _METHODS, "method must be 'isotonic' or 'sigmoid'"
+        held = {name for name in ("slopes_", "intercepts_", "knots_", "levels_", "offsets_") if hasattr(self, name)}
+        yield held == set(_METHODS[self.method]), f"a calibration that is {self.method} has other numbers"
         if self.method == "isotonic":
             offsets = self.offsets_
-            right = isinstance(offsets, np.ndarray) and offsets.dtype == np.int64 and offsets.shape == (n_labels + 1,)
-            if not right or offsets[0] != 0 or offsets[-1] != len(self.knots_) or (np.diff(offsets) < 1).any():
-                raise ValueError("offsets_ must cut the knots into a piece per label.")
-            if len(self.knots_) != len(self.levels_) or self.levels_.min() < 0 or self.levels_.max() > 1:
-                raise ValueError("levels_ must hold a probability per knot.")
+            right = len(offsets) == len(self.label_names_) + 1 and offsets[0] == 0 and offsets[-1] == len(self.knots_)
+            yield right and bool((np.diff(offsets) >= 1).all()), "offsets_ must cut the knots into a piece per label"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -227,7 +233,7 @@ def at_most_parents(probabilities: NDArray[np.float64], hierarchy: Hierarchy) ->
 
 def _checked_forest(model: Calibrated) -> ForestClassifier:
     forest = ForestClassifier() if model.estimator is None else clone(model.estimator)
-    if not isinstance(forest, ForestClassifier):
+    if not all(hasattr(forest, name) for name in ("encode_target", "predict_proba", "bootstrap")):
         raise TypeError(
             "The 'estimator' parameter of Calibrated must be a ForestClassifier, whose out-of-bag predictions it "
             f"calibrates on. Got {type(forest).__name__} instead; use scikit-learn's CalibratedClassifierCV for others."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,7 +26,8 @@ from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
 from ramify.parameters import check_option, check_real
-from ramify.targets import ClassTarget, LabelTarget, Target, encode_labels
+from ramify.state import State, flag, instance, nothing_or, numbers, perhaps, value_row
+from ramify.targets import ClassTarget, LabelTarget, Target, encode_labels, target_type
 
 _ZERO_ONE = np.array([0, 1])
 
@@ -129,6 +131,14 @@ class ForestClassifier(ClassifierMixin, BaseForest):
     >>> forest.predict(X).toarray().tolist()
     [[1, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1]]
     """
+
+    fitted_state: ClassVar[State] = {
+        **BaseForest.fitted_state,
+        "_class_values": nothing_or(value_row("n_labels")),
+        "_sparse_sets": flag(),
+        "threshold_": instance(float, np.ndarray),
+        "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
+    }
 
     def __init__(
         self,
@@ -366,23 +376,18 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             )
             self.oob_score_ = float(right)
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        kinds = ("classes", "labels", "hierarchy")
-        if self.target_kind_ not in kinds or self.trees_.outcome != "labels":
-            raise ValueError(f"target_kind_ must be one of {', '.join(kinds)}, with trees for labels.")
-        values, n_labels = self._class_values, self.trees_.n_outputs
-        if self.target_kind_ == "classes" and (not isinstance(values, np.ndarray) or values.shape != (n_labels,)):
-            raise ValueError("there must be a value for each class.")
-        if self.target_kind_ != "classes" and (values is not None or self.n_outputs_ != n_labels):
-            raise ValueError("label sets must have no class values and as many outputs as the trees.")
-        if not isinstance(self._sparse_sets, bool):
-            raise ValueError("_sparse_sets must be true or false.")
-        limits = self.threshold_
-        if type(limits) is not float and not (isinstance(limits, np.ndarray) and limits.shape == (n_labels,)):
-            raise ValueError("threshold_ must be a number, or one per label.")
-        if not ((np.asarray(limits, dtype=float) >= 0) & (np.asarray(limits, dtype=float) < 2)).all():
-            raise ValueError("threshold_ must lie between 0 and 1.")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted forest together."""
+        yield from super().state_rules()
+        kind = target_type(self.target_kind_)
+        yield kind.has_labels and self.trees_.outcome == "labels", "target_kind_ must be one of labels"
+        has_values = self._class_values is not None
+        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
+        fits = self.hierarchy is None or self.hierarchy.names == self.label_names_
+        yield fits, "the hierarchy must be that of the labels"
+        limits = np.asarray(self.threshold_, dtype=np.float64)
+        right = limits.shape in {(), (self.trees_.n_outputs,)} and bool(((limits >= 0) & (limits < 2)).all())
+        yield right, "threshold_ must be a number between 0 and 1, or one per label"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import BaseForest, unchanged_on_failure
+from ramify.ensemble.base import unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import preference_matrix
@@ -19,6 +20,8 @@ from ramify.ensemble.regressor import ForestRegressor
 from ramify.features import apply_features
 from ramify.features.frames import take_rows
 from ramify.parameters import check_option, check_real
+from ramify.state import FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
+from ramify.targets import MEASURED_KINDS, target_type
 from ramify.targets.rankings import check_rankings
 
 _HELD_BACK = 0.25
@@ -82,6 +85,19 @@ class ConformalSets(BaseEstimator):
     >>> print(sets.guarantee_)
     Proven for rows like the 100 held back: sets miss at most 20 % of a row's true labels on average.
     """
+
+    fitted_state: ClassVar[State] = {
+        **FEATURES,
+        "estimator_": instance(ForestClassifier, ForestRegressor, LabelRankingForest),
+        "label_names_": texts("n_labels"),
+        "n_outputs_": count(),
+        "target_kind_": one_of(*MEASURED_KINDS),
+        "n_calibrated_": count(),
+        "threshold_": instance(float),
+        "risk_": number(low=0, high=1),
+        "scale_": perhaps(numbers("n_labels", low=0)),
+        "guarantee_": instance(str),
+    }
 
     def __init__(
         self,
@@ -151,12 +167,12 @@ class ConformalSets(BaseEstimator):
         """
         check_is_fitted(self, "estimator_")
         scores = _scores(self.estimator_, X)
-        if self.target_kind_ == "numbers":
+        if _is_numbers(self):
             reach = self.threshold_ * self.scale_
             ends = np.stack([scores - reach, scores + reach], axis=2)
             return ends[:, 0] if self.estimator_._single else ends
         sets = (scores >= self.threshold_).astype(np.int64)
-        if self.target_kind_ == "rankings":
+        if target_type(self.target_kind_).ranks_labels:
             sets[:, range(self.n_outputs_), range(self.n_outputs_)] = 0
             return sets
         return sparse.csr_array(sets) if self.estimator_._sparse_sets else sets
@@ -186,7 +202,7 @@ class ConformalSets(BaseEstimator):
         """Set the threshold: the one with the smallest sets whose calibrated risk is at most alpha."""
         self.__dict__.pop("scale_", None)
         n_rows = len(scores)
-        if forest.target_kind_ == "numbers":
+        if _is_numbers(forest):
             errors = np.abs(scores - truth)
             scale = np.median(errors, axis=0)
             self.scale_ = np.where(scale > 0, scale, 1.0)
@@ -195,7 +211,7 @@ class ConformalSets(BaseEstimator):
         else:
             value, share = _entries(scores, truth)
         # rows of a class that the forest has not seen are missed by every set
-        n_lost = int((np.diff(truth.indptr) == 0).sum()) if forest.target_kind_ == "classes" else 0
+        n_lost = int((np.diff(truth.indptr) == 0).sum()) if target_type(forest.target_kind_).has_one_label else 0
         order = np.argsort(value, kind="stable")
         missed = (n_lost + np.concatenate([[0.0], np.cumsum(share[order])])) / n_rows
         ordered = value[order]
@@ -209,7 +225,7 @@ class ConformalSets(BaseEstimator):
             )
         best = int(np.flatnonzero(allowed)[-1]) if len(ordered) else 0
         threshold, risk = (float(ordered[best]), float(missed[first[best]])) if len(ordered) else (np.inf, 0.0)
-        self.threshold_ = -threshold if forest.target_kind_ == "numbers" else min(threshold, 2.0)
+        self.threshold_ = -threshold if _is_numbers(forest) else min(threshold, 2.0)
         self.risk_ = risk
 
     def _stated(self, alpha: float) -> str:
@@ -220,7 +236,7 @@ class ConformalSets(BaseEstimator):
             "numbers": "miss at most {} of the numbers on average",
             "rankings": "miss at most {} of the pairs that a row orders on average",
         }[self.target_kind_].format(f"{100 * alpha:g} %")
-        kind = "intervals" if self.target_kind_ == "numbers" else "sets"
+        kind = "intervals" if _is_numbers(self) else "sets"
         if self.calibrate == "split":
             return f"Proven for rows like the {self.n_calibrated_} held back: {kind} {what}."
         return (
@@ -228,19 +244,13 @@ class ConformalSets(BaseEstimator):
             f"{self.n_calibrated_} rows' truth was missed."
         )
 
-    def _check_loaded(self) -> None:
-        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
-        forest = self.estimator_
-        if not isinstance(forest, _FORESTS) or self.target_kind_ != forest.target_kind_:
-            raise ValueError("estimator_ must be a forest of the same target.")
-        if self.n_outputs_ != forest.n_outputs_:
-            raise ValueError("n_outputs_ must be that of the forest.")
-        if type(self.threshold_) is not float or np.isnan(self.threshold_):
-            raise ValueError("threshold_ must be a number.")
-        if self.target_kind_ == "numbers":
-            scale = self.scale_
-            if not isinstance(scale, np.ndarray) or scale.shape != (forest.n_outputs_,) or scale.dtype != np.float64:
-                raise ValueError("scale_ must hold a number per target.")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted model together."""
+        alike = ("label_names_", "target_kind_", "n_outputs_", "n_features_in_")
+        same = all(getattr(self, name) == getattr(self.estimator_, name) for name in alike)
+        yield same, "estimator_ must be a forest of the same target"
+        yield not np.isnan(self.threshold_), "threshold_ must be a number"
+        yield hasattr(self, "scale_") == _is_numbers(self), "scale_ must hold a number per target, and is for numbers"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -248,6 +258,11 @@ class ConformalSets(BaseEstimator):
         tags.input_tags, tags.target_tags.multi_output = inner.input_tags, True
         tags.target_tags.required = True
         return tags
+
+
+def _is_numbers(model: Any) -> bool:
+    kind = target_type(model.target_kind_)
+    return not kind.has_labels and not kind.ranks_labels
 
 
 def _entries(scores: NDArray[np.float64], truth: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -260,12 +275,13 @@ def _entries(scores: NDArray[np.float64], truth: Any) -> tuple[NDArray[np.float6
     return flat[row, true.indices], 1 / counts[row]
 
 
-def _scores(forest: BaseForest, X: Any) -> NDArray[np.float64]:
+def _scores(forest: Any, X: Any) -> NDArray[np.float64]:
     """What a threshold is set on: smoothed probabilities, predicted numbers or preferences."""
-    if isinstance(forest, ForestClassifier):
+    kind = target_type(forest.target_kind_)
+    if kind.has_labels:
         return _smoothed(forest, forest.predict_proba(X), forest.trees_.n_trees)
-    if isinstance(forest, LabelRankingForest):
-        return forest.predict_preferences(X)
+    if kind.ranks_labels:
+        return np.asarray(forest.predict_preferences(X))
     return np.reshape(forest.predict(X), (-1, forest.n_outputs_))
 
 
@@ -275,9 +291,10 @@ def _out_of_bag_scores(forest: Any, X: Any) -> tuple[NDArray[np.float64], NDArra
     rows = np.flatnonzero(seen)
     if not len(rows):
         raise ValueError("No row is out of bag of any tree. Grow more trees, or use calibrate='split'.")
-    if isinstance(forest, ForestClassifier):
+    kind = target_type(forest.target_kind_)
+    if kind.has_labels:
         return _smoothed(forest, prediction[rows], forest.trees_.n_trees), rows
-    if isinstance(forest, LabelRankingForest):
+    if kind.ranks_labels:
         return preference_matrix(prediction[rows], forest.n_outputs_), rows
     return np.reshape(forest._in_units(prediction[rows]), (-1, forest.n_outputs_)), rows
 
@@ -289,12 +306,12 @@ def _smoothed(forest: Any, probabilities: NDArray[np.float64], n_trees: int) -> 
 def _truth(forest: Any, y: Any, rows: NDArray[np.int64]) -> Any:
     """What is true of these rows: labels, numbers, or pairs of labels in their order."""
     target = forest.encode_target(y)
-    if forest.target_kind_ == "classes":
+    if target.has_one_label:
         values = target.classes[target.groups[rows]]
         return sparse.csr_array((values[:, None] == forest.classes_[None, :]).astype(np.int8))
-    if isinstance(forest, ForestClassifier):
+    if target.has_labels:
         return target.Y[rows]
-    if isinstance(forest, LabelRankingForest):
+    if target.ranks_labels:
         ranks = check_rankings(y, n_labels=forest.n_outputs_)[rows]
         return ranks[:, :, None] < ranks[:, None, :]
     return np.reshape(np.asarray(y, dtype=np.float64), (-1, forest.n_outputs_))[rows]

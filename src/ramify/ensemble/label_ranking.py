@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
@@ -21,6 +22,7 @@ from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference
 from ramify.features import Features, apply_features
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_integer, check_option, check_real
+from ramify.state import State, numbers, one_of, perhaps, texts
 from ramify.targets import RankingTarget, encode_rankings
 from ramify.targets.rankings import average_ranking, label_pairs, mean_preferences, pair_names, rank_labels
 
@@ -126,6 +128,12 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
     [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
     """
 
+    fitted_state: ClassVar[State] = {
+        **BaseForest.fitted_state,
+        "target_kind_": one_of("rankings"),
+        "pair_names_": texts("n_pairs"),
+        "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
+    }
     _full_growth: ClassVar[dict[str, Any]] = {"gamma": 1.0}
 
     def __init__(
@@ -351,10 +359,11 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         right = kendall_tau(target.ranks[seen], self.oob_prediction_[seen]) if seen.any() else float("nan")
         self.oob_score_ = float(right)
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        if self.pair_names_ != tuple(pair_names(self.label_names_)):
-            raise ValueError("pair_names_ must name the pairs of the labels")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted forest together."""
+        yield from super().state_rules()
+        yield self.trees_.outcome == "numbers", "the trees must be for rankings"
+        yield self.pair_names_ == tuple(pair_names(self.label_names_)), "pair_names_ must name the pairs of the labels"
 
     def _growth(self, features: Features | _core.FeatureTable) -> _core.Growth:
         if self.min_samples_leaf is not None:

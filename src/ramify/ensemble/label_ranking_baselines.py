@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from ramify.features import (
 )
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_integer, check_jobs, check_option
+from ramify.state import ENCODED_FEATURES, State, count, flags, integers, matrix, numbers, texts
 from ramify.targets.rankings import (
     break_ties,
     check_rankings,
@@ -46,6 +48,12 @@ class LabelRankerMixin:
 
     label_names_: tuple[str, ...]
     n_outputs_: int
+
+    fitted_state: ClassVar[State] = {
+        **ENCODED_FEATURES,
+        "n_outputs_": count("n_labels", low=2),
+        "label_names_": texts("n_labels"),
+    }
 
     def predict(self, X: Any, *, ties: Literal["keep", "break"] = "keep") -> NDArray[np.float64]:
         """Return the predicted ranking of each row.
@@ -116,6 +124,12 @@ class AverageLabelRanker(LabelRankerMixin, BaseEstimator):
     array([[1., 2., 3., 4.]])
     """
 
+    fitted_state: ClassVar[State] = {
+        **LabelRankerMixin.fitted_state,
+        "preferences_": numbers("n_pairs", low=-1, high=1),
+        "ranking_": numbers("n_labels", low=1),
+    }
+
     def fit(self, X: Any, y: Any) -> Self:
         """Average the rankings ``y``; the features only give the number of rows."""
         ranks = self._check_rankings(learn_features(self, X).values, y)
@@ -174,6 +188,14 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
     array([[3., 2., 1.]])
     """
 
+    fitted_state: ClassVar[State] = {
+        **LabelRankerMixin.fitted_state,
+        "_signs": integers("n_rows", "n_pairs", low=-1, below=2),
+        "_compared": flags("n_rows", "n_pairs"),
+        "_X": matrix("n_rows", "n_columns"),
+        "_n_neighbors": count(),
+    }
+
     def __init__(
         self,
         n_neighbors: int = 10,
@@ -186,6 +208,12 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         self.aggregate = aggregate
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted ranker together."""
+        n_labels = self.n_outputs_
+        yield self._signs.shape[1] == n_labels * (n_labels - 1) // 2, "there must be a sign per pair of labels"
+        yield self._n_neighbors <= len(self._signs), "there are fewer training rows than neighbours"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training rows, and their rankings as signs."""

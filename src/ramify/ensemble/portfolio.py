@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -26,7 +26,8 @@ from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
-from ramify.targets import encode_labels, encode_numbers, kind_of
+from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, texts
+from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
 
 _MOST_MEMBERS = 15
 _SHARES_OF_ROUNDS = (0.25, 0.5, 1.0)
@@ -98,6 +99,19 @@ class Portfolio(BaseEstimator):
     >>> round(sum(model.weights_.values()), 6)
     1.0
     """
+
+    fitted_state: ClassVar[State] = {
+        **ENCODED_FEATURES,
+        "members_": instance(dict),
+        "weights_": instance(dict),
+        "scores_": instance(dict),
+        "score_": number(),
+        "left_out_": texts(),
+        "target_kind_": one_of(*MEASURED_KINDS),
+        "label_names_": texts("n_labels"),
+        "n_outputs_": count(),
+        "prior_": numbers("n_labels"),
+    }
 
     def __init__(
         self,
@@ -186,7 +200,8 @@ class Portfolio(BaseEstimator):
     def _is_regression(self, y: Any) -> bool:
         if isinstance(self.members, Mapping):
             return isinstance(next(iter(self.members.values())), _FOR_NUMBERS)
-        return (kind_of(y, self.hierarchy) if self.target == "auto" else self.target) == "numbers"
+        kind = kind_of(y, self.hierarchy) if self.target == "auto" else self.target
+        return not target_type(kind).has_labels
 
     def _members_to_try(self, truth: _Truth, seed: int) -> dict[str, Any]:
         """Members by name, not fitted."""
@@ -197,7 +212,7 @@ class Portfolio(BaseEstimator):
                     member.set_params(hierarchy=self.hierarchy)
             return given
         forest, boosted = (
-            (ForestRegressor, BoostedRegressor) if truth.kind == "numbers" else (ForestClassifier, BoostedClassifier)
+            (ForestRegressor, BoostedRegressor) if truth.is_numbers else (ForestClassifier, BoostedClassifier)
         )
         common: dict[str, Any] = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
         if self.hierarchy is not None:
@@ -253,7 +268,7 @@ class Portfolio(BaseEstimator):
 
     def _predicts_labels(self) -> bool:
         if hasattr(self, "target_kind_"):
-            return bool(self.target_kind_ != "numbers")
+            return target_type(self.target_kind_).has_labels
         if isinstance(self.members, Mapping) and self.members:
             return not isinstance(next(iter(self.members.values())), _FOR_NUMBERS)
         return True
@@ -293,10 +308,10 @@ class Portfolio(BaseEstimator):
         array or CSR, as the members give it
         """
         check_is_fitted(self, "members_")
-        if self.target_kind_ == "numbers":
+        if not self._predicts_labels():
             return self._mean(lambda member: member.predict(X))
         probabilities = self.predict_proba(X)
-        if self.target_kind_ == "classes":
+        if target_type(self.target_kind_).has_one_label:
             return self.classes_[probabilities.argmax(axis=1)]
         sets = (probabilities > 0.5).astype(np.int64)
         return sparse.csr_array(sets) if next(iter(self.members_.values()))._sparse_sets else sets
@@ -305,26 +320,17 @@ class Portfolio(BaseEstimator):
         check_is_fitted(self, "members_")
         return np.asarray(sum(weight * predicted(self.members_[name]) for name, weight in self.weights_.items()))
 
-    def _check_loaded(self) -> None:
-        """Refuse what a file may hold but `fit` never sets; called by `ramify.load`."""
-        members, weights = self.members_, self.weights_
-        right = isinstance(members, dict) and isinstance(weights, dict) and members and members.keys() == weights.keys()
-        if not right or not all(isinstance(member, _TAKEN) for member in members.values()):
-            raise ValueError("members_ must be forests or boosted trees, with a weight each.")
-        shares = list(weights.values())
-        if not all(isinstance(share, float) and share > 0 for share in shares) or abs(sum(shares) - 1) > 1e-9:
-            raise ValueError("weights_ must be positive and sum to 1.")
-        for member in members.values():
-            same = (
-                member.label_names_ == self.label_names_
-                and member.n_features_in_ == self.n_features_in_
-                and member.target_kind_ == self.target_kind_
-                and member.n_outputs_ == self.n_outputs_
-                and isinstance(self.prior_, np.ndarray)
-                and self.prior_.shape == member.prior_.shape
-            )
-            if not same:
-                raise ValueError("members_ must all be for the same features and labels.")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted portfolio together."""
+        members, shares = self.members_, list(self.weights_.values())
+        taken = bool(members) and all(isinstance(member, _TAKEN) for member in members.values())
+        weighed = taken and members.keys() == self.weights_.keys()
+        yield weighed, "members_ must be forests or boosted trees, with a weight each"
+        yield all(isinstance(share, float) and share > 0 for share in shares), "weights_ must be positive"
+        yield abs(sum(shares) - 1) <= 1e-9, "weights_ must sum to 1"
+        alike = ("label_names_", "n_features_in_", "target_kind_", "n_outputs_")
+        same = all(getattr(member, name) == getattr(self, name) for member in members.values() for name in alike)
+        yield same, "members_ must all be for the same features and labels"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -357,17 +363,21 @@ class _Truth:
     def n_rows(self) -> int:
         return int(self.Y.shape[0])
 
+    @property
+    def is_numbers(self) -> bool:
+        return not target_type(self.kind).has_labels
+
     def part(self, rows: np.ndarray) -> _Truth:
         return _Truth(self.kind, self.Y[rows], None if self.groups is None else self.groups[rows], self.classes)
 
     def score(self, predicted: np.ndarray) -> float:
         """What a prediction reaches, larger for a better one."""
-        if self.kind in ("labels", "hierarchy"):
+        if target_type(self.kind).has_sets:
             reached = float(average_precision(self.Y, predicted, exclude_universal=True))
             return reached if np.isfinite(reached) else 0.0
         truth = self.Y.toarray() if sparse.issparse(self.Y) else self.Y
         errors = ((truth - predicted) ** 2).mean(axis=0)
-        if self.kind == "classes":
+        if self.groups is not None:
             return float(1 - errors.sum())
         spread = truth.var(axis=0)
         return float(np.mean(1 - errors / np.where(spread > 0, spread, 1.0)))
@@ -431,7 +441,7 @@ def _fit_rows(member: Any, X: Any, y: Any, weights: np.ndarray | None, rows: np.
 @unseen_values_allowed()
 def _predicted(model: BaseForest, X: Any, truth: _Truth) -> np.ndarray:
     """Probabilities or numbers with the columns of the truth."""
-    if truth.kind == "numbers":
+    if truth.is_numbers:
         return np.asarray(model.predict(X)).reshape(-1, truth.Y.shape[1])
     probabilities = model.predict_proba(X)
     if truth.classes is None or len(model.classes_) == len(truth.classes):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,6 +12,7 @@ from ramify.ensemble.base import BaseForest
 from ramify.ensemble.explanation import Output
 from ramify.features import Features
 from ramify.metrics import r2
+from ramify.state import State, flag, numbers, one_of
 from ramify.targets import NumberTarget, encode_numbers
 
 
@@ -95,6 +97,13 @@ class ForestRegressor(RegressorMixin, BaseForest):
     >>> forest.predict([[0.5], [2.5]]).tolist()
     [[0.0, 5.0], [1.0, 9.0]]
     """
+
+    fitted_state: ClassVar[State] = {
+        **BaseForest.fitted_state,
+        "target_kind_": one_of("numbers"),
+        "scale_": numbers("n_labels"),
+        "_single": flag(),
+    }
 
     def __init__(
         self,
@@ -211,14 +220,11 @@ class ForestRegressor(RegressorMixin, BaseForest):
         numbers = standardised * self.scale_ + self.prior_
         return numbers[:, 0] if self._single else numbers
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        self._require_numbers("scale_")
-        n_targets = self.trees_.n_outputs
-        if self.trees_.outcome != "numbers" or self.n_outputs_ != n_targets or self.target_kind_ != "numbers":
-            raise ValueError("the trees must be for numbers, as many as n_outputs_ says.")
-        if not isinstance(self._single, bool) or (self._single and n_targets != 1):
-            raise ValueError("several targets cannot be one-dimensional.")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted forest together."""
+        yield from super().state_rules()
+        yield self.trees_.outcome == "numbers", "the trees must be for numbers"
+        yield not self._single or self.n_outputs_ == 1, "several targets cannot be one-dimensional"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

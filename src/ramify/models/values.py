@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 from ramify import _core
 from ramify.hierarchy import Hierarchy
 from ramify.models.container import DTYPES, ModelFileError
+from ramify.models.fitted_state import check_state
 
 PUBLIC_MODULES = ("ramify.ensemble", "ramify.ranking", "ramify.selection", "ramify.chains")
 MAX_DEPTH = 60
@@ -245,8 +246,8 @@ class Reader:
             if not name.isidentifier() or name.startswith("__") or hasattr(made, name) or name in parameters:
                 raise ModelFileError(f"The model file sets {name[:80]!r}, which {node['class']} does not learn.")
         vars(estimator).update(fitted)
-        if fitted and hasattr(estimator, "_check_loaded"):
-            _checked_estimator(estimator)
+        if fitted:
+            check_state(estimator)
         return estimator
 
     def _build_record(self, node: dict[str, Any], depth: int) -> Any:
@@ -347,10 +348,3 @@ def _check_compressed(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray,
         raise ModelFileError("A sparse matrix of the model file does not have the shape it claims.")
     if (np.diff(indptr) < 0).any() or (indices.size and (indices.min() < 0 or indices.max() >= n_other)):
         raise ModelFileError("A sparse matrix of the model file points outside itself.")
-
-
-def _checked_estimator(estimator: Any) -> None:
-    try:
-        estimator._check_loaded()
-    except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
-        raise ModelFileError(f"The model file holds a broken {type(estimator).__name__}: {error}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -23,6 +23,7 @@ from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.state import FEATURES, State, instance
 from ramify.targets import Target, kind_of, target_type
 
 SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
@@ -90,6 +91,13 @@ class ForestRanker(BaseEstimator):
     >>> bool(data.truth[best, data.hierarchy.index("1")])
     True
     """
+
+    fitted_state: ClassVar[State] = {
+        **FEATURES,
+        "estimator_": instance(BaseForest),
+        "ranking_": instance(FeatureRanking),
+        "rankings_": instance(dict),
+    }
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,6 +21,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.state import ENCODED_FEATURES, State, instance
 from ramify.targets import KINDS, Target, encode
 from ramify.targets.distances import PairDistance, node_distance, symmetric_difference
 from ramify.targets.mixed import check_nodes
@@ -111,6 +112,8 @@ class ReliefRanker(BaseEstimator):
     >>> bool(data.truth[ranker.ranking_.order[0]].any())
     True
     """
+
+    fitted_state: ClassVar[State] = {**ENCODED_FEATURES, "ranking_": instance(FeatureRanking)}
 
     def __init__(
         self,

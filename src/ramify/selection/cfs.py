@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.features import finite_features
 from ramify.parameters import check_flag, check_integer
 from ramify.selection.relevance import check_binary, encode_target
+from ramify.state import FEATURES, State, flags, number, numbers
 
 # A better merit must be better by this much to count as progress.
 _PROGRESS = 1e-5
@@ -60,6 +61,13 @@ class CFSSelector(SelectorMixin, BaseEstimator):
     array([ True, False, False])
     """
 
+    fitted_state: ClassVar[State] = {
+        **FEATURES,
+        "scores_": numbers("n_features"),
+        "merit_": number(),
+        "_support": flags("n_features"),
+    }
+
     def __init__(self, n_stale: int = 5, *, locally_predictive: bool = True) -> None:
         self.n_stale = n_stale
         self.locally_predictive = locally_predictive
@@ -94,12 +102,6 @@ class CFSSelector(SelectorMixin, BaseEstimator):
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self._support
-
-    def _check_loaded(self) -> None:
-        """Refuse what a file claims to have been learnt and does not fit together."""
-        shape = (self.n_features_in_,)
-        if self._support.shape != shape or self._support.dtype != bool or self.scores_.shape != shape:
-            raise ValueError("there is not one score and one decision per feature")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from ramify.parameters import check_flag, check_option, check_real
 from ramify.selection.binary_features import close_features, constant_roots, read_features, report_violations
 from ramify.selection.feature_graph import FeatureGraph, Step, feature_graph
 from ramify.selection.relevance import gain_ratio, information_gain, lazy_r, lift, r_relevance
+from ramify.state import FEATURES, State, flags, instance, integers, numbers, texts, value_row
 
 _RELEVANCES = {"ig": information_gain, "r": r_relevance, "lazy_r": lazy_r}
 
@@ -82,6 +83,19 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
     >>> HierarchicalSelector(order, method="gtd").fit(X, y).get_support()
     array([False,  True,  True])
     """
+
+    fitted_state: ClassVar[State] = {
+        **FEATURES,
+        "unknown_features_": texts(),
+        "violations_": instance(tuple),
+        "dropped_features_": texts(),
+        "scores_": numbers("n_features", nan=True),
+        "_support": flags("n_features"),
+        "_columns": integers("n_columns", below="n_features"),
+        "_reason": value_row("n_columns"),
+        "_remover": integers("n_columns", low=-1, below="n_columns"),
+        "_names": texts("n_features"),
+    }
 
     def __init__(
         self,
@@ -189,18 +203,6 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
         if self.method == "shsel":
             return choose_shsel(graph, scores, threshold)
         return choose_gtd(graph, scores) if self.method == "gtd" else choose_tsel(graph, scores)
-
-    def _check_loaded(self) -> None:
-        """Refuse what a file claims to have been learnt and does not fit together."""
-        n_features, n_columns = self.n_features_in_, len(self._columns)
-        if self._support.shape != (n_features,) or self._support.dtype != bool or self.scores_.shape != (n_features,):
-            raise ValueError("there is not one score and one decision per feature")
-        if len(self._names) != n_features or self._reason.shape != (n_columns,) or self._remover.shape != (n_columns,):
-            raise ValueError("the reasons are not those of the features")
-        if n_columns and not (self._columns.min() >= 0 and self._columns.max() < n_features):
-            raise ValueError("the columns point outside the features")
-        if n_columns and not (self._remover.min() >= -1 and self._remover.max() < n_columns):
-            raise ValueError("a remover is no feature")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -140,17 +140,6 @@ def feature_graph(hierarchy: Hierarchy, names: Sequence[str]) -> FeatureGraph:
     return FeatureGraph(names, ancestors, unknown)
 
 
-def check_columns(columns: np.ndarray, n_features: int, graph: FeatureGraph) -> None:
-    """Refuse columns that are not increasing positions of features, or a graph that is not theirs or has a cycle."""
-    if columns.ndim != 1 or columns.dtype.kind != "i" or len(columns) != graph.n_features:
-        raise ValueError("the columns are not those of the hierarchy")
-    if len(columns) and (columns[0] < 0 or columns[-1] >= n_features or (np.diff(columns) <= 0).any()):
-        raise ValueError("the columns point outside the features")
-    ancestors = sparse.coo_array(graph.ancestors)
-    if (graph.level[ancestors.row] <= graph.level[ancestors.col]).any():
-        raise ValueError("the hierarchy has a cycle")
-
-
 def _neighbors(relation: sparse.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Column indices of the given rows, joined, and where each row's begin."""
     part = relation[rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,10 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_option
 from ramify.ranking import FeatureRanking
 from ramify.selection.binary_features import close_features, constant_roots, read_features, report_violations
-from ramify.selection.feature_graph import check_columns, feature_graph, pattern
+from ramify.selection.feature_graph import FeatureGraph, feature_graph, pattern
 from ramify.selection.relevance import information_gain, lazy_r, r_relevance
 from ramify.selection.row_selection import RULES, RowSelection
+from ramify.state import FEATURES, State, instance, integers, matrix, numbers, perhaps, texts
 
 # Cells (rows x features) that are held dense at a time.
 _BLOCK_CELLS = 1 << 23
@@ -99,6 +100,19 @@ class LazySelector(BaseEstimator):
     >>> selector.selection_mask([[1, 1, 0]]).toarray()
     array([[False,  True, False]])
     """
+
+    fitted_state: ClassVar[State] = {
+        **FEATURES,
+        "unknown_features_": texts(),
+        "violations_": instance(tuple),
+        "dropped_features_": texts(),
+        "_ancestors": matrix("n_features", "n_features"),
+        "relevance_": numbers("n_features", nan=True),
+        "relevance_absent_": numbers("n_features", nan=True),
+        "_columns": integers("n_columns", below="n_features"),
+        "graph_": instance(FeatureGraph),
+        "ranking_": perhaps(instance(FeatureRanking)),
+    }
 
     def __init__(
         self,
@@ -210,14 +224,13 @@ class LazySelector(BaseEstimator):
         both = measure(values, y, hierarchy=self.hierarchy)
         return both, both
 
-    def _check_loaded(self) -> None:
-        """Refuse what a file claims to have been learnt and does not fit together."""
-        n_features = self.n_features_in_
-        if not self.relevance_.shape == self.relevance_absent_.shape == (n_features,):
-            raise ValueError("there is not one relevance per feature")
-        check_columns(self._columns, n_features, self.graph_)
-        if self._ancestors.shape != (n_features, n_features):
-            raise ValueError("the ancestors are not those of the features")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted selector together."""
+        graph = self.graph_
+        yield len(self._columns) == graph.n_features, "the columns are not those of the hierarchy"
+        yield bool((np.diff(self._columns) > 0).all()), "the columns must be in their order"
+        ancestors = sparse.coo_array(graph.ancestors)
+        yield bool((graph.level[ancestors.row] > graph.level[ancestors.col]).all()), "the hierarchy has a cycle"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

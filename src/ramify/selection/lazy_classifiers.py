@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -17,9 +17,19 @@ from ramify.parameters import check_integer
 from ramify.selection.feature_graph import pattern
 from ramify.selection.lazy import LazySelector
 from ramify.selection.relevance import check_binary
+from ramify.state import FEATURES, State, count, instance, integers, matrix, nothing_or, numbers, value_row
 
 # Test rows x training rows whose distances are held at a time.
 _BLOCK_CELLS = 1 << 23
+
+
+# No column at all is an empty selection by an earlier step.
+_CLASSIFIER_STATE: State = {
+    **FEATURES,
+    "n_features_in_": count("n_features", low=0),
+    "classes_": value_row("n_classes"),
+    "selector_": nothing_or(instance(LazySelector)),
+}
 
 
 class _LazyClassifier(ClassifierMixin, BaseEstimator):
@@ -103,6 +113,13 @@ class LazyNaiveBayes(_LazyClassifier):
     array(['swims'], dtype='<U5')
     """
 
+    fitted_state: ClassVar[State] = {
+        **_CLASSIFIER_STATE,
+        "_log_present": numbers("n_features", "n_classes"),
+        "_log_absent": numbers("n_features", "n_classes"),
+        "_log_prior": numbers("n_classes"),
+    }
+
     def __init__(self, selector: LazySelector | None = None) -> None:
         self.selector = selector
 
@@ -129,12 +146,6 @@ class LazyNaiveBayes(_LazyClassifier):
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each row, the first of equally likely ones."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-
-    def _check_loaded(self) -> None:
-        """Refuse what a file claims to have been learnt and does not fit together."""
-        shape = (self.n_features_in_, len(self.classes_))
-        if not self._log_present.shape == self._log_absent.shape == shape or self._log_prior.shape != shape[1:]:
-            raise ValueError("the probabilities are not those of the features and classes")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, in the order of `classes_`."""
@@ -190,6 +201,13 @@ class LazyNeighbors(_LazyClassifier):
     array(['swims'], dtype='<U5')
     """
 
+    fitted_state: ClassVar[State] = {
+        **_CLASSIFIER_STATE,
+        "_rows": matrix("n_features", "n_rows"),
+        "_row_sizes": integers("n_rows"),
+        "_memberships": numbers("n_rows", "n_classes", low=0, high=1),
+    }
+
     def __init__(self, selector: LazySelector | None = None, *, n_neighbors: int = 1) -> None:
         self.selector = selector
         self.n_neighbors = n_neighbors
@@ -217,13 +235,9 @@ class LazyNeighbors(_LazyClassifier):
         """The likeliest class of each row, the first of equally likely ones."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
-    def _check_loaded(self) -> None:
-        """Refuse what a file claims to have been learnt and does not fit together."""
-        n_rows = self._memberships.shape[0]
-        if self._memberships.shape != (n_rows, len(self.classes_)) or self._row_sizes.shape != (n_rows,):
-            raise ValueError("the training rows and their classes do not agree")
-        if self._rows.shape != (self.n_features_in_, n_rows) or not 1 <= self.n_neighbors <= n_rows:
-            raise ValueError("the training rows are not those of the features")
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted classifier together."""
+        yield 1 <= self.n_neighbors <= len(self._row_sizes), "there are fewer training rows than neighbours"
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, in the order of `classes_`."""

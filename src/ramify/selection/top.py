@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -10,7 +10,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
-from ramify.ranking import FeatureRanking, ReliefRanker, addition_curve
+from ramify.ranking import AdditionCurve, FeatureRanking, ReliefRanker, addition_curve
+from ramify.state import FEATURES, State, count, flags, instance, perhaps
 
 
 class SelectTop(SelectorMixin, BaseEstimator):
@@ -52,6 +53,15 @@ class SelectTop(SelectorMixin, BaseEstimator):
     >>> SelectTop(ReliefRanker(hierarchy=data.hierarchy), n_features=7).fit_transform(data.X, data.y).shape
     (200, 7)
     """
+
+    fitted_state: ClassVar[State] = {
+        **FEATURES,
+        "ranker_": instance(BaseEstimator),
+        "ranking_": instance(FeatureRanking),
+        "curve_": perhaps(instance(AdditionCurve)),
+        "n_features_": count(low=0),
+        "_mask": flags("n_features"),
+    }
 
     def __init__(
         self,

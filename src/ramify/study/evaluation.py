@@ -75,7 +75,7 @@ def _measured(name: str, measure: Measure, estimator: Any, test: Dataset, predic
     predicted = predictions[verb]
     if taken == "scores":
         predicted = _probabilities(estimator, predicted)
-        if is_sklearn(measure) and test.target == "classes":
+        if is_sklearn(measure) and test.target_type.has_one_label:
             predicted, more = _class_scores(measure, estimator.classes_, predicted)
             options |= more
     if str(unwrapped(measure).__module__).startswith("ramify."):

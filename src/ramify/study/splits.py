@@ -50,7 +50,7 @@ def split_dataset(data: Dataset, splits: Splits, number: int, seed: int) -> tupl
 
 def _indices(data: Dataset, splits: Splits, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     if isinstance(splits, int):
-        kind = StratifiedKFold if data.target == "classes" else KFold
+        kind = StratifiedKFold if data.target_type.has_one_label else KFold
         splits = kind(n_splits=splits, shuffle=True, random_state=seed % 2**32)
     first, second = (_drawn(data, splits) for _ in range(2))
     same = all(np.array_equal(a, b) for pair in zip(first, second, strict=True) for a, b in zip(*pair, strict=True))
