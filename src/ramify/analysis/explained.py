@@ -49,8 +49,8 @@ def _explained(
     moved = np.argsort(-np.abs(predicted - forest.prior_), kind="stable")[:N_LABELS]
     outcomes = []
     for label in moved.tolist():
-        effects, base = forest.contributions(one_row, label)
-        effects = np.asarray(effects).ravel()
+        explanation = forest.shap_values(one_row, labels=[label])
+        effects, base = explanation.values[0, :, 0], explanation.base_values[0, 0]
         best = [int(j) for j in np.argsort(-np.abs(effects), kind="stable")[:N_REASONS] if effects[j]]
         reasons = [Reason(data.feature_names[j], _value(data, row, j), float(effects[j])) for j in best]
         correct = bool((predicted[label] >= 0.5) == truth[label])

@@ -17,6 +17,7 @@ COMMANDS = {
     "info": "Describe data files: rows, features, labels, hierarchy.",
     "fit": "Learn a model from a data file and save it.",
     "predict": "Predict with a saved model.",
+    "explain": "Say what each feature added to a prediction.",
     "compare": "Compare methods on a data set by cross-validation.",
     "rank": "Rank features: which matter, and for which labels.",
     "select": "Select features that form a hierarchy, per row or overall.",

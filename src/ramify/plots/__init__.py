@@ -16,11 +16,14 @@ from ramify.plots.chains import (
 from ramify.plots.comparison import critical_difference
 from ramify.plots.curves import addition_curves, agreement, method_map, p_values, shared_features
 from ramify.plots.feature_rankings import hierarchy_icicle, label_heatmap, ranking_bars, ranking_development
+from ramify.plots.predictions import explained_prediction, explained_rows, reliability
 
 __all__ = [
     "addition_curves",
     "agreement",
     "critical_difference",
+    "explained_prediction",
+    "explained_rows",
     "global_importance_bars",
     "hierarchy_icicle",
     "importance_densities",
@@ -36,6 +39,7 @@ __all__ = [
     "r2_histogram",
     "ranking_bars",
     "ranking_development",
+    "reliability",
     "roc_curves",
     "screening_curves",
     "shared_features",

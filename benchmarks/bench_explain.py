@@ -1,0 +1,272 @@
+"""Shapley values beside the shap package, and what thresholds, calibration and conformal sets do on unseen rows.
+
+    python benchmarks/bench_explain.py [--data FOLDER] [--sets NAME ...] [--trees 50] [--write FILE]
+
+CPU seconds of one thread. shap explains scikit-learn's multi-output forest on the same rows; its trees are as large,
+and time is divided by rows and trees. All other tables learn from the train and validation parts and measure on the
+test part. MAPIE controls the recall of a forest that does not know the hierarchy, on the same rows held back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.metrics import f1_score
+
+import ramify
+from ramify.datasets import make_hierarchical, read
+from ramify.ensemble import Calibrated, ConformalSets, ForestClassifier
+
+FOLDERS = {"Diatoms": "others", "Enron_corr": "others", "ImCLEF07A": "others"}
+SETS = ["cellcycle", "church", "derisi", "eisen", "expr", "gasch1", "seq", "spo"]
+NAMES = [f"{name}_FUN" for name in SETS] + ["Diatoms", "Enron_corr"]
+LEVELS = (0.05, 0.1, 0.2)
+
+
+class Parts(NamedTuple):
+    """Rows to learn from and rows to measure on."""
+
+    X: Any
+    y: sparse.csr_array
+    X_test: Any
+    y_test: sparse.csr_array
+    hierarchy: Any
+    categorical: Any
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=os.environ.get("RAMIFY_DATA", "../shared/data"), type=Path)
+    parser.add_argument("--sets", nargs="*", default=NAMES)
+    parser.add_argument("--trees", type=int, default=50)
+    parser.add_argument("--write", type=Path, default=None, help="write what is printed to this file, too")
+    arguments = parser.parse_args()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(_Both(sys.stdout, printed)):
+        print("# Explained and promised predictions\n")
+        print(__doc__.split("\n\n", 2)[2])
+        print(
+            f"Ramify {ramify.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, "
+            f"load before the run {os.getloadavg()[0]:.1f}.\n"
+        )
+        compare_shap(load(arguments.data, "cellcycle_FUN"))
+        explain_predicted(load(arguments.data, "cellcycle_GO"))
+        parts = {name: load(arguments.data, name) for name in arguments.sets}
+        for seed in (0, 1):
+            parts[f"generated {seed}"] = generated(seed)
+        promises(parts, arguments.trees)
+        decisions(parts, arguments.trees)
+    if arguments.write is not None:
+        arguments.write.write_text(printed.getvalue(), encoding="utf-8")
+
+
+def load(folder: Path, name: str) -> Parts:
+    room = FOLDERS.get(name, name.rsplit("_", 1)[-1].lower())
+    files = sorted((folder / "hmc" / room).glob(f"{name}[._]*"))
+    if not files:
+        raise SystemExit(f"There is no {name} in {folder}. Name the data folder with --data.")
+    data = read(files)
+    train = [data.part(part) for part in data.parts if part != "test"]
+    test = data.part("test")
+    return Parts(
+        np.concatenate([part.X for part in train]),
+        sparse.csr_array(sparse.vstack([sparse.csr_array(part.y) for part in train])),
+        test.X,
+        sparse.csr_array(test.y),
+        data.hierarchy,
+        data.categorical_features,
+    )
+
+
+def generated(seed: int) -> Parts:
+    data = make_hierarchical(2000, n_features=30, random_state=seed)
+    return Parts(data.X[:1000], data.y[:1000], data.X[1000:], data.y[1000:], data.hierarchy, None)
+
+
+def forest_of(parts: Parts, n_trees: int, **parameters: Any) -> ForestClassifier:
+    settings = {"hierarchy": parts.hierarchy, "categorical_features": parts.categorical, **parameters}
+    return ForestClassifier(n_trees, random_state=0, n_jobs=1, **settings)
+
+
+def cpu_seconds(work: Any) -> tuple[float, Any]:
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+def compare_shap(parts: Parts) -> None:
+    print("## CPU time beside shap.TreeExplainer\n")
+    try:
+        import shap
+    except ImportError:
+        print("The shap package is not installed.\n")
+        return
+    X, T = np.nan_to_num(np.asarray(parts.X, dtype=float)), np.nan_to_num(np.asarray(parts.X_test, dtype=float))
+    theirs = RandomForestRegressor(2, max_features="sqrt", random_state=0, n_jobs=1).fit(X, parts.y.toarray())
+    explainer = shap.TreeExplainer(theirs, feature_perturbation="tree_path_dependent")
+    ours = ForestClassifier(100, hierarchy=parts.hierarchy, random_state=0, n_jobs=1).fit(X, parts.y)
+    nodes = ours.trees_.arrays()["tree_nodes"]
+    n_theirs = np.mean([tree.tree_.node_count for tree in theirs.estimators_])
+    explainer.shap_values(T[:1], check_additivity=False)
+    ratios = []
+    for repeat in range(3):
+        rows = T[64 * repeat : 64 * repeat + 64]
+        slow = cpu_seconds(lambda rows=rows: explainer.shap_values(rows[:8], check_additivity=False))[0] / (8 * 2)
+        fast = cpu_seconds(lambda rows=rows: ours.shap_values(rows))[0] / (64 * 100)
+        ratios.append((slow / fast, slow, fast))
+    ratio, slow, fast = sorted(ratios)[1]
+    print(
+        f"cellcycle_FUN, {parts.y.shape[1]} labels, all of them, per row and tree (median of three): shap "
+        f"{1e3 * slow:.2f} ms on trees of {n_theirs:.0f} nodes, Ramify {1e3 * fast:.3f} ms on trees of "
+        f"{np.diff(nodes).mean():.0f}: **{ratio:.0f} times less**.\n"
+    )
+
+
+def explain_predicted(parts: Parts) -> None:
+    print("## Top features of every predicted label\n")
+    forest = forest_of(parts, 100).fit(parts.X, parts.y)
+    seconds, explanation = cpu_seconds(lambda: forest.shap_values(parts.X_test, labels="predicted", top=5))
+    size = explanation.values.data.nbytes + explanation.values.indices.nbytes + explanation.values.indptr.nbytes
+    whole = parts.X_test.shape[0] * parts.X_test.shape[1] * parts.y.shape[1] * 8
+    print(
+        f"cellcycle_GO, {parts.y.shape[1]} labels, 100 trees, {parts.X_test.shape[0]} test rows, five features of each "
+        f"of the {explanation.values.shape[0]} labels above one half: **{seconds:.0f} CPU seconds** of one thread, "
+        f"{size / 1e6:.1f} MB (all values would take {whole / 1e9:.1f} GB).\n"
+    )
+
+
+def promises(sets: dict[str, Parts], n_trees: int) -> None:
+    print("## Share of true labels missed, and labels per set\n")
+    print("Missed share in percent / mean size of a set. One half is the usual threshold.\n")
+    heads = [f"{kind} {100 * level:g} %" for level in LEVELS for kind in ("split", "out of bag", "MAPIE, flat")]
+    print("| data | labels per row | one half | " + " | ".join(heads) + " |")
+    print("|" + "---|" * (len(heads) + 3))
+    for name, parts in sets.items():
+        half = forest_of(parts, n_trees).fit(parts.X, parts.y).predict(parts.X_test)
+        cells = [name, f"{parts.y_test.sum() / parts.y_test.shape[0]:.1f}", _missed(parts.y_test, half)]
+        for level in LEVELS:
+            for calibrate in ("split", "oob"):
+                model = ConformalSets(forest_of(parts, n_trees), alpha=level, calibrate=calibrate, random_state=0)
+                cells.append(_missed(parts.y_test, model.fit(parts.X, parts.y).predict(parts.X_test)))
+            cells.append(_flat(parts, n_trees, level))
+        print("| " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+class _TwoColumns(ClassifierMixin, BaseEstimator):
+    """A fitted forest in the form that MAPIE takes: two columns per label."""
+
+    def __init__(self, forest: Any = None) -> None:
+        self.forest = forest
+
+    def fit(self, X: Any, y: Any) -> _TwoColumns:  # noqa: ARG002
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> Any:
+        return (self.forest.predict_proba(X) > 0.5).astype(int)
+
+    def predict_proba(self, X: Any) -> list[np.ndarray]:
+        return [np.column_stack([1 - column, column]) for column in self.forest.predict_proba(X).T]
+
+
+def _flat(parts: Parts, n_trees: int, level: float) -> str:
+    """Recall controlled by MAPIE for a forest without hierarchy, on a quarter of the rows."""
+    try:
+        from mapie.risk_control import PrecisionRecallController
+    except ImportError:
+        return "-"
+    order = np.random.RandomState(0).permutation(parts.X.shape[0])
+    n_held = int(np.ceil(0.25 * len(order)))
+    held, inside = np.sort(order[:n_held]), np.sort(order[n_held:])
+    kept = np.flatnonzero(np.diff(parts.y[held].indptr))
+    forest = forest_of(parts, n_trees, hierarchy=None).fit(parts.X[inside], parts.y[inside])
+    wrapped = _TwoColumns(forest)
+    wrapped.classes_ = [np.array([0, 1])] * parts.y.shape[1]
+    controller = PrecisionRecallController(wrapped, metric_control="recall", method="crc")
+    controller.fit(parts.X[held[kept]], parts.y[held[kept]].toarray().astype(int))
+    _, sets = controller.predict(parts.X_test, alpha=level)
+    return _missed(parts.y_test, sparse.csr_array(sets[:, :, 0].astype(int)))
+
+
+def _missed(truth: sparse.csr_array, sets: sparse.csr_array) -> str:
+    counts = np.asarray(truth.sum(axis=1)).ravel()
+    found = np.asarray(truth.multiply(sets).sum(axis=1)).ravel()
+    share = np.where(counts > 0, 1 - found / np.maximum(counts, 1), 0.0).mean()
+    return f"{100 * share:.1f} / {sets.sum() / sets.shape[0]:.0f}"
+
+
+def decisions(sets: dict[str, Parts], n_trees: int) -> None:
+    print("## Calibration error and F1\n")
+    print(
+        "Expected calibration error over ten bins, all labels pooled, in percent; F1 on unseen rows in percent (labels "
+        "that the test part has), at one half and with thresholds chosen out of bag.\n"
+    )
+    print(
+        "| data | error before | isotonic | sigmoid | macro F1 at one half | threshold='f1' | micro F1 at one half | "
+        "threshold='f1' | threshold='cardinality' |"
+    )
+    print("|" + "---|" * 9)
+    for name, parts in sets.items():
+        truth = parts.y_test.toarray()
+        used = truth.any(axis=0)
+        forest = forest_of(parts, n_trees).fit(parts.X, parts.y)
+        errors = [calibration_error(truth, forest.predict_proba(parts.X_test))]
+        for method in ("isotonic", "sigmoid"):
+            model = Calibrated(forest_of(parts, n_trees), method=method).fit(parts.X, parts.y)
+            errors.append(calibration_error(truth, model.predict_proba(parts.X_test)))
+        predicted = {"half": forest.predict(parts.X_test)}
+        for rule in ("f1", "cardinality"):
+            predicted[rule] = forest_of(parts, n_trees, threshold=rule).fit(parts.X, parts.y).predict(parts.X_test)
+
+        def f1(rule: str, average: str, predicted: Any = predicted, truth: Any = truth, used: Any = used) -> str:
+            found = predicted[rule].toarray()[:, used]
+            return f"{100 * f1_score(truth[:, used], found, average=average, zero_division=0):.1f}"
+
+        cells = [name, *(f"{100 * error:.2f}" for error in errors), f1("half", "macro"), f1("f1", "macro")]
+        cells += [f1("half", "micro"), f1("f1", "micro"), f1("cardinality", "micro")]
+        print("| " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+def calibration_error(truth: np.ndarray, probabilities: np.ndarray, n_bins: int = 10) -> float:
+    """Mean distance between what is said and what happens, over bins of equal width weighted by their rows."""
+    said, happened = probabilities.ravel(), truth.ravel().astype(float)
+    bins = np.minimum((said * n_bins).astype(int), n_bins - 1)
+    counts = np.bincount(bins, minlength=n_bins)
+    gaps = np.abs(np.bincount(bins, said, n_bins) - np.bincount(bins, happened, n_bins))
+    return float(gaps.sum() / counts.sum())
+
+
+class _Both(io.TextIOBase):
+    """Writes to two places at once."""
+
+    def __init__(self, *places: Any) -> None:
+        self.places = places
+
+    def write(self, text: str) -> int:
+        for place in self.places:
+            place.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        for place in self.places:
+            place.flush()
+
+
+if __name__ == "__main__":
+    main()

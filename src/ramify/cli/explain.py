@@ -1,0 +1,158 @@
+"""The command `ramify explain`: what each feature added to the predictions of one row."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
+from ramify.cli.terminal import json_text, wrote
+from ramify.writing import neutralised, whole_text
+
+if TYPE_CHECKING:
+    from ramify.datasets import Dataset
+
+
+@click.command()
+@click.argument("model_file", metavar="MODEL", type=click.Path())
+@data_options
+@click.option("--row", required=True, help="Which row: its number, from 1, or its identifier.")
+@click.option("--label", "labels", multiple=True, help="Which label, class, number or pair a>b; else those predicted.")
+@click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Features of each label.")
+@click.option("-o", "--output", default=None, type=OutputFile(), help="Write all features to a CSV file.")
+@click.option("--plot", default=None, type=OutputFile(), help="Draw the first label: .svg, .png or .pdf.")
+@jobs_option
+@output_options
+def explain(
+    model_file: str,
+    data: tuple[str, ...],
+    target: tuple[str, ...],
+    hierarchy: str | None,
+    row: str,
+    labels: tuple[str, ...],
+    top: int,
+    output: str | None,
+    plot: str | None,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Say what each feature of one row of DATA added to what a saved MODEL predicts for it.
+
+    The contributions (Shapley values) and the base they start from add up to the prediction: a probability, a number
+    or the log-odds of boosted trees.
+
+    \b
+    Examples:
+      ramify explain songs.ramify new.csv --row 17
+      ramify explain cellcycle.ramify cellcycle.test.arff --row YAL001C --label 01/01 --plot why.svg
+    """  # noqa: D301
+    import numpy as np
+
+    from ramify.analysis.model_data import matched_features
+    from ramify.cli.inputs import data_to_predict, refuse_empty
+    from ramify.features.frames import take_rows
+    from ramify.models import load
+
+    keep_inputs({"-o": output, "--plot": plot}, model_file, *data, hierarchy)
+    model = load(model_file)
+    if not hasattr(model, "shap_values"):
+        raise ValueError(
+            f"{model_file} holds a {type(model).__name__}; forests and boosted trees are explained. Fit one with "
+            "'ramify fit'."
+        )
+    model.set_params(n_jobs=jobs)
+    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy))
+    number = _row_number(dataset, row)
+    if verbose:
+        click.echo(f"{dataset!r} for {type(model).__name__}, row {number + 1}", err=True)
+    # A sparse matrix has no names; its columns were matched by those of the file.
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    one_row = take_rows(matched_features(model, dataset), np.array([number]))
+    chosen: Any = list(labels) or ("predicted" if hasattr(model, "predict_proba") else None)
+    explanation = model.shap_values(one_row, labels=chosen)
+    explained = _explained(explanation)
+    if as_json:
+        click.echo(json_text([{**one, "features": one["features"][:top]} for one in explained]))
+    elif not quiet:
+        _show(explained, top)
+    if output is not None:
+        frame = explanation.to_frame()
+        for name in ("label", "feature"):
+            frame[name] = [neutralised(text) for text in frame[name]]
+        with whole_text(Path(output)) as file:
+            frame.drop(columns="row").to_csv(file, index=False, lineterminator="\n")
+    if plot is not None and explained:
+        from ramify.plots import explained_prediction
+
+        figure = explained_prediction(explanation.of(0, explained[0]["label"]), n_features=top)
+        figure.savefig(plot)
+    if not quiet:
+        wrote(output, plot if explained else None, quiet=as_json)
+
+
+def _row_number(data: Dataset, row: str) -> int:
+    """The position of a row by its identifier or, from 1, its number."""
+    if data.ids is not None:
+        ids = [str(name) for name in data.ids]
+        if row in ids:
+            return ids.index(row)
+    if row.isdecimal() and 1 <= int(row) <= data.n_samples:
+        return int(row) - 1
+    known = "" if data.ids is None else f", or an identifier such as {data.ids[0]!r}"
+    raise click.BadParameter(
+        f"There is no row {row!r}; give a number from 1 to {data.n_samples}{known}.", param_hint="'--row'"
+    )
+
+
+def _explained(explanation: Any) -> list[dict[str, Any]]:
+    """Label, prediction, base and contributing features of each label explained."""
+    frame = explanation.to_frame()
+    if explanation.rows is None:
+        columns = range(len(explanation.label_names))
+        base = explanation.base_values.reshape(1, -1)[0]
+        predicted = explanation.predictions.reshape(1, -1)[0]
+    else:
+        columns, base, predicted = explanation.labels.tolist(), explanation.base_values, explanation.predictions
+    found = []
+    for line, column in enumerate(columns):
+        name = explanation.label_names[column]
+        added = frame[frame["label"] == name]
+        features = [
+            {"feature": feature, "value": _plain(value), "contribution": float(contribution)}
+            for feature, value, contribution in zip(
+                added["feature"], added["value"], added["contribution"], strict=True
+            )
+        ]
+        one = {"label": name, "prediction": float(predicted[line]), "base": float(base[line]), "features": features}
+        found.append(one)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON holds it: a number, a text, or nothing."""
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    return None if number != number else number
+
+
+def _show(explained: list[dict[str, Any]], top: int) -> None:
+    from ramify.cli.terminal import print_whole, table
+
+    if not explained:
+        click.echo("No label is predicted for this row. Name one with --label.")
+    for one in explained:
+        rows = [
+            (item["feature"], "missing" if item["value"] is None else item["value"], f"{item['contribution']:+.4f}")
+            for item in one["features"][:top]
+        ]
+        rest = one["features"][top:]
+        if rest:
+            rows.append((f"{len(rest)} other features", "", f"{sum(item['contribution'] for item in rest):+.4f}"))
+        title = f"{one['label']}: {one['prediction']:.4g}, from a base of {one['base']:.4g}"
+        print_whole(table(title, ["feature", "value", "contribution"], rows))
