@@ -147,9 +147,9 @@ def test_planted_features_are_found():
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"threshold": "half"}, "'threshold' parameter of LClassifierChains must be one of 'cardinality'"),
+        ({"threshold": "half"}, "'threshold' parameter of LClassifierChains must be one of 'f1', 'cardinality'"),
         ({"threshold": 1.5}, "'threshold' parameter of LClassifierChains must be a number in"),
-        ({"threshold": [0.5, 0.5]}, "'threshold' parameter of LClassifierChains must be one number, or one per label"),
+        ({"threshold": [0.5, 0.5]}, "of LClassifierChains must be one number from 0 to 1, or one per label"),
         ({"combine": "sum"}, "'combine' parameter of LClassifierChains must be one of 'votes', 'mean'"),
         ({"keep_forests": "no"}, "'keep_forests' parameter of LClassifierChains must be a bool"),
     ],

@@ -132,8 +132,8 @@ def test_the_report_says_how_well_labels_are_predicted_and_why(hierarchical, tmp
     quality, baseline = content["labels"]["quality"], content["labels"]["baseline"]
     assert np.mean(quality) > np.mean(baseline)
     assert content["labels"]["quality_name"] == "AUPRC"
-    assert len(content["predictions"]) == 3
-    assert ("has not seen" if with_test_part else "has learnt from") in content["explained_on"]
+    assert len(content["predictions"]["cases"]) == 3
+    assert ("has not seen" if with_test_part else "has learnt from") in content["predictions"]["on"]
 
 
 def test_extra_trees_have_no_quality_out_of_bag(hierarchical, tmp_path):
