@@ -96,11 +96,14 @@ def test_neighbours_compare_nominal_values_by_being_equal():
     frame = pd.DataFrame({"number": number, "kind": pd.Categorical([f"v{value}" for value in values])})
     model = NeighborsLabelRanker(5).fit(frame, ranks)
     # v1 is as far from v0 as from v3: of those, the number decides; an unseen value lies equally far from all
-    query = pd.DataFrame({"number": [0.02, 0.12], "kind": ["new", "new"]})
-    np.testing.assert_array_equal(model.predict(query), [[1, 2, 3], [1, 3, 2]])
+    query = pd.DataFrame({"number": [0.02, 0.12, 0.0], "kind": ["new", "new", "v0"]})
+    with pytest.warns(UserWarning, match="'kind' .* 2 of 3 cells that NeighborsLabelRanker has not seen: 'new'"):
+        np.testing.assert_array_equal(model.predict(query)[:2], [[1, 2, 3], [1, 3, 2]])
     np.testing.assert_array_equal(model.predict(frame), ranks)
     by_index = NeighborsLabelRanker(5, categorical_features=[1]).fit(np.column_stack([number, values]), ranks)
-    np.testing.assert_array_equal(by_index.predict([[0.02, 9.0], [0.12, 9.0]]), [[1, 2, 3], [1, 3, 2]])
+    with pytest.warns(UserWarning, match="2 of 3 cells .* '9'"):
+        predicted = by_index.predict([[0.02, 9.0], [0.12, 9.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(predicted[:2], [[1, 2, 3], [1, 3, 2]])
     with pytest.raises(ValueError, match=r"contains NaN in feature 'number' \(column 0\)"):
         model.predict(pd.DataFrame({"number": [np.nan], "kind": ["v1"]}))
 
