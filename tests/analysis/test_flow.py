@@ -15,42 +15,47 @@ def data():
 
 
 def test_planted_drivers_come_first_and_the_test_part_is_left_out(data):
-    results = analyse(data, methods=["genie3", "relief"], n_estimators=20, n_repeats=3, explain=True)
+    results = analyse(data, methods=["genie3", "relief"], n_estimators=20, explain=True)
     assert results.dataset.n_samples == 140
     assert list(results.rankings) == ["genie3", "relief"]
     planted = data.truth.sum(axis=1) > 0
     assert planted[results.rankings["genie3"].order[:3]].all()
     assert results.label_quality.shape == (data.n_labels,)
     assert results.explained_on == "The model has not seen these rows."
-    np.testing.assert_array_equal(results.branch_q_values("1"), results.q_values_per_label[:, 0])
+    claims = results.claims_of("1")
+    assert claims
+    assert all(planted[feature] and claim.branch == "1" for feature, claim in claims.items())
+    assert {claim.feature for claim in results.discoveries.claims} <= set(data.feature_names)
 
 
 def test_threads_do_not_change_results(data):
-    one, two = (analyse(data, n_estimators=10, n_repeats=2, quality={"cv": 2, "n_random": 1}, n_jobs=n) for n in (1, 2))
-    np.testing.assert_array_equal(one.q_values, two.q_values)
+    one, two = (analyse(data, n_estimators=10, quality={"cv": 2, "n_random": 1}, n_jobs=n) for n in (1, 2))
+    assert one.discoveries == two.discoveries
     np.testing.assert_array_equal(one.curves["genie3"].values, two.curves["genie3"].values)
     assert one.knn_quality == two.knn_quality
     assert one.rankings["genie3"] == two.rankings["genie3"]
 
 
 def test_quality_is_above_chance(data):
-    results = analyse(data, n_estimators=20, noise=None, quality={"cv": 2, "n_random": 3})
-    assert results.q_values is None
+    results = analyse(data, n_estimators=20, fdr=None, quality={"cv": 2, "n_random": 3})
+    assert results.discoveries is None
     assert results.curves["genie3"].area > results.random_curve.area
     assert results.knn_quality["genie3"] > results.knn_baseline
     assert results.quality_name == "pooled AUPRC"
 
 
-def test_no_q_values_are_claimed_where_none_were_computed():
-    results = analyse(make_multilabel(80, n_labels=3, random_state=0), methods=["lcc"], n_estimators=5)
-    assert results.q_values is None
-    assert "q-values" not in results.facts
+def test_where_nothing_can_be_claimed_the_reason_is_told(data):
+    few = analyse(make_multilabel(80, n_labels=3, random_state=0), n_estimators=5)
+    assert few.discoveries is None
+    assert "at least 100 rows" in few.no_claims
+    assert "Claims" not in few.facts
+    assert "out-of-bag" in analyse(data, ensemble="extra-trees", n_estimators=5).no_claims
 
 
 @pytest.mark.parametrize("method", RANKING_METHODS)
 def test_records_say_who_has_scores_per_label(method):
     data = make_multilabel(80, n_labels=3, random_state=0)
-    ranking = analyse(data, methods=[method], n_estimators=5, noise=None).rankings[method]
+    ranking = analyse(data, methods=[method], n_estimators=5, fdr=None).rankings[method]
     assert (ranking.per_label is not None) == RANKING_METHODS[method].per_label
 
 
@@ -66,8 +71,8 @@ def test_methods_that_need_out_of_bag_rows_refuse_extra_trees(data, method):
         ({"methods": "genie3"}, "must be a list of methods. Got 'genie3'"),
         ({"methods": []}, "must be a list of methods"),
         ({"methods": ["primrose"]}, "'methods' parameter of analyse must be"),
-        ({"noise": "none"}, "'noise' parameter of analyse must be"),
-        ({"n_repeats": 1}, "'n_repeats' parameter of analyse must be"),
+        ({"fdr": 0.0}, "'fdr' parameter of analyse must be"),
+        ({"given": "some"}, "'given' parameter of analyse must be"),
         ({"methods": ["relief"], "n_neighbors": 140}, "140 neighbours are more than the other 139 rows"),
         ({"quality": {"cv": 141}}, "141 folds are more than the 140 rows"),
     ],
@@ -83,13 +88,13 @@ def test_no_target_is_refused(data):
 
 
 def test_scores_per_label_are_missed_with_the_way_out():
-    results = analyse(make_label_ranking(60, random_state=0), methods=["symbolic"], n_estimators=5, noise=None)
+    results = analyse(make_label_ranking(60, random_state=0), methods=["symbolic"], n_estimators=5, fdr=None)
     with pytest.raises(ValueError, match=r"These methods give no scores per label for this target; genie3, .* do"):
         _ = results.label_ranking
 
 
 def test_a_notebook_shows_rankings_and_measures(data):
-    assert "Top features by genie3" in analyse(data, n_estimators=5, noise=None)._repr_html_()
+    assert "Top features by genie3" in analyse(data, n_estimators=5, fdr=None)._repr_html_()
     assert "Measured on 60 test rows" in fit_model(data, n_estimators=5).results._repr_html_()
 
 

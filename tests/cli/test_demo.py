@@ -49,3 +49,4 @@ def test_json_tells_how_many_planted_features_were_found(small, tmp_path):
     found = json.loads(result.output)
     by_chance = found["planted"] ** 2 / module.N_FEATURES
     assert found["found"]["genie3"] > by_chance
+    assert found["planted_claims"] >= 0.7 * found["claims"] > 0

@@ -56,7 +56,7 @@ def test_predict_writes_ranks_or_probabilities_of_pairs(table, model, tmp_path):
 
 
 def test_rank_says_who_decides_between_two_labels(table, capsys):
-    assert run("rank", table, "--method", "genie3", "--method", "relief", "--repeats", 3) == 0
+    assert run("rank", table, "--method", "genie3", "--method", "relief") == 0
     shown = capsys.readouterr().out
     assert "L1>L2" in shown
     assert "A1" in shown

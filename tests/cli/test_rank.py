@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from ramify.analysis import Results
 from ramify.cli.rank import rank
 from ramify.cli.rank_output import branches_that_fit
 from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel, write_arff
-from ramify.ranking import FeatureRanking
+from ramify.ranking import Discoveries, FeatureRanking
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +29,15 @@ def run(*arguments):
 
 def test_prints_who_drives_what_with_planted_features(hierarchical):
     data, path = hierarchical
-    output = run(path, "--trees", 30, "--repeats", 3)
+    output = run(path, "--trees", 30)
     assert "Who drives what" in output
     label = data.hierarchy.index("1")
     driver = data.feature_names[np.flatnonzero(data.truth[:, label])[0]]
     line = next(line for line in output.splitlines() if line.startswith("│ 1 "))
     assert driver in line
-    assert " q=" in line
+    assert " q=" in line or " q<" in line
+    assert "claims that a feature drives a branch, error rate 0.1" in output
+    assert "at most 0.1, if p-values are valid" in " ".join(output.split())
     assert "█" in output
 
 
@@ -42,12 +45,12 @@ def test_writes_every_format_and_the_per_label_lines(hierarchical, tmp_path):
     data, path = hierarchical
     for suffix in ("csv", "json", "fimp"):
         written = tmp_path / f"ranking.{suffix}"
-        run(path, "--trees", 5, "--noise", "none", "--method", "genie3", "--method", "symbolic", "-o", written, "-q")
+        run(path, "--trees", 5, "--fdr", "none", "--method", "genie3", "--method", "symbolic", "-o", written, "-q")
         ranking = FeatureRanking.read(written)
         assert set(ranking.names) == set(data.feature_names)
         assert ranking.label_names == data.label_names
         assert FeatureRanking.read(tmp_path / f"ranking.symbolic.{suffix}").per_label is None
-    run(path, "--trees", 5, "--noise", "none", "--per-label", tmp_path / "lines.csv", "-q")
+    run(path, "--trees", 5, "--fdr", "none", "--per-label", tmp_path / "lines.csv", "-q")
     lines = (tmp_path / "lines.csv").read_text().splitlines()
     assert lines[0] == "feature,label,score"
     assert len(lines) > 10
@@ -55,7 +58,7 @@ def test_writes_every_format_and_the_per_label_lines(hierarchical, tmp_path):
 
 def test_json_for_programs(hierarchical):
     data, path = hierarchical
-    options = ("--repeats", 3, "--json", "--quality", "--folds", 2, "--random-rankings", 2, "--method", "relief")
+    options = ("--json", "--quality", "--folds", 2, "--random-rankings", 2, "--method", "relief")
     content = json.loads(run(path, *options))
     assert content["n_samples"] == 200
     assert len(content["rankings"]["relief"]["top"]) == 15
@@ -68,11 +71,11 @@ def test_json_for_programs(hierarchical):
 
 def test_one_label(hierarchical):
     data, path = hierarchical
-    output = run(path, "--trees", 30, "--noise", "none", "--label", "1", "--top", 2)
+    output = run(path, "--trees", 30, "--fdr", "none", "--label", "1", "--top", 2)
     label = data.hierarchy.index("1")
     assert data.feature_names[np.flatnonzero(data.truth[:, label])[0]] in output
     with pytest.raises(ValueError, match="--label 7: the target has no such label among its 6"):
-        run(path, "--trees", 3, "--noise", "none", "--label", "7")
+        run(path, "--trees", 3, "--fdr", "none", "--label", "7")
 
 
 @pytest.mark.parametrize("method", ["genie3", "symbolic", "permutation", "genie3_oob", "relief", "lcc"])
@@ -80,7 +83,7 @@ def test_every_method_on_label_sets(method, tmp_path):
     data = make_multilabel(80, n_features=6, n_labels=3, signal=3.0, random_state=0)
     write_arff(data, tmp_path / "sets.arff")
     labels = [argument for name in data.label_names for argument in ("--target", name)]
-    output = run(tmp_path / "sets.arff", *labels, "--trees", 5, "--repeats", 2, "--method", method)
+    output = run(tmp_path / "sets.arff", *labels, "--trees", 5, "--method", method)
     assert f"Top features by {method}" in output
 
 
@@ -89,7 +92,7 @@ def test_numbers_and_rankings(tmp_path):
     X = random.standard_normal((80, 3))
     rows = "\n".join(",".join(map(str, [*row, row[1] * 2])) for row in X)
     (tmp_path / "numbers.csv").write_text("a,b,c,y\n" + rows + "\n")
-    content = json.loads(run(tmp_path / "numbers.csv", "--target", "y", "--trees", 10, "--noise", "none", "--json"))
+    content = json.loads(run(tmp_path / "numbers.csv", "--target", "y", "--trees", 10, "--fdr", "none", "--json"))
     assert content["rankings"]["genie3"]["top"][0]["feature"] == "b"
     made = make_label_ranking(60, n_features=6, random_state=0)
     header = [*(f"A{j + 1}" for j in range(6)), *(f"L{j + 1}" for j in range(made.y.shape[1]))]
@@ -97,7 +100,7 @@ def test_numbers_and_rankings(tmp_path):
     (tmp_path / "orders.csv").write_text("\n".join(lines) + "\n")
     targets = [argument for name in header[6:] for argument in ("--target", name)]
     assert "Top features by relief" in run(
-        tmp_path / "orders.csv", *targets, "--method", "relief", "--noise", "none", "--neighbors", 5
+        tmp_path / "orders.csv", *targets, "--method", "relief", "--fdr", "none", "--neighbors", 5
     )
 
 
@@ -105,7 +108,7 @@ def test_the_test_part_takes_no_part(tmp_path):
     data = make_hierarchical(120, depth=1, n_features=8, noise=0.0, random_state=0)
     for name, rows in (("train", np.arange(80)), ("test", np.arange(80, 120))):
         write_arff(data.rows(rows), tmp_path / f"set.{name}.arff")
-    output = run(tmp_path / "set.train.arff", tmp_path / "set.test.arff", "--trees", 5, "--noise", "none", "--quality",
+    output = run(tmp_path / "set.train.arff", tmp_path / "set.test.arff", "--trees", 5, "--fdr", "none", "--quality",
                  "--folds", 2, "--random-rankings", 0)  # fmt: skip
     assert "80 rows" in output
     assert "Nearest neighbours, pooled AUPRC" in output
@@ -113,7 +116,7 @@ def test_the_test_part_takes_no_part(tmp_path):
 
 def test_report_is_written(hierarchical, tmp_path):
     path = hierarchical[1]
-    run(path, "--trees", 5, "--repeats", 2, "--quality", "--folds", 2, "--random-rankings", 2,
+    run(path, "--trees", 5, "--quality", "--folds", 2, "--random-rankings", 2,
         "--report", tmp_path / "out.html", "-q")  # fmt: skip
     assert "<html" in (tmp_path / "out.html").read_text()[:200].lower()
 
@@ -127,7 +130,7 @@ def test_the_report_says_how_well_labels_are_predicted_and_why(hierarchical, tmp
         for file, rows in zip(files, (np.arange(150), np.arange(150, 200)), strict=True):
             write_arff(data.rows(rows), file)
     report = tmp_path / "ranking.json"
-    run(*files, "--trees", 10, "--noise", "none", "--quality", "--random-rankings", 0, "--report", report, "-q")
+    run(*files, "--trees", 10, "--fdr", "none", "--quality", "--random-rankings", 0, "--report", report, "-q")
     content = json.loads(report.read_text())
     quality, baseline = content["labels"]["quality"], content["labels"]["baseline"]
     assert np.mean(quality) > np.mean(baseline)
@@ -138,12 +141,12 @@ def test_the_report_says_how_well_labels_are_predicted_and_why(hierarchical, tmp
 
 def test_extra_trees_have_no_quality_out_of_bag(hierarchical, tmp_path):
     report = tmp_path / "ranking.json"
-    run(hierarchical[1], "--trees", 5, "--noise", "none", "--ensemble", "extra-trees", "--report", report, "-q")
+    run(hierarchical[1], "--trees", 5, "--fdr", "none", "--ensemble", "extra-trees", "--report", report, "-q")
     assert json.loads(report.read_text())["labels"]["quality"] is None
 
 
 def test_scores_of_one_forest_are_those_of_forests_alone(hierarchical):
-    options = ("--trees", 10, "--noise", "none", "--json")
+    options = ("--trees", 10, "--fdr", "none", "--json")
     names = ("symbolic", "relief", "genie3", "permutation")
     together = json.loads(run(hierarchical[1], *options, *(part for name in names for part in ("--method", name))))
     assert tuple(together["rankings"]) == names
@@ -154,7 +157,7 @@ def test_scores_of_one_forest_are_those_of_forests_alone(hierarchical):
 
 def test_relief_visits_a_share_or_a_number_of_rows(hierarchical):
     for given, n_rows in (("0.25", 50), ("50", 50), ("1", 1), ("1.0", 200)):
-        output = run(hierarchical[1], "--method", "relief", "--noise", "none", "--json", "--iterations", given)
+        output = run(hierarchical[1], "--method", "relief", "--fdr", "none", "--json", "--iterations", given)
         assert json.loads(output)["rankings"]["relief"]["origin"]["n_iterations"] == n_rows
     for given in ("0", "0.0", "1.5", "-3", "all", "nan"):
         result = CliRunner().invoke(rank, [hierarchical[1], "--iterations", given])
@@ -164,14 +167,17 @@ def test_relief_visits_a_share_or_a_number_of_rows(hierarchical):
         run(hierarchical[1], "--method", "relief", "--iterations", 201)
 
 
-def test_every_file_is_named_and_q_only_where_there_is_one(hierarchical, tmp_path):
+def test_every_file_is_named_and_the_claims_are_written_beside(hierarchical, tmp_path):
     written = tmp_path / "ranking.csv"
-    options = ("--trees", 5, "--repeats", 2, "--method", "genie3", "--method", "symbolic", "-o", written)
+    options = ("--trees", 5, "--method", "genie3", "--method", "symbolic", "-o", written)
     output = run(hierarchical[1], *options, "--quality", "--folds", 2, "--random-rankings", 2)
     assert f"Wrote {written}" in output
     assert f"Wrote {tmp_path / 'ranking.symbolic.csv'}" in output
     heads = [line for line in output.splitlines() if line.startswith("┃ rank")]
-    assert [line.split()[-2] for line in heads] == ["q", "┃"]
+    assert [line.split()[-2] for line in heads] == ["q", "q"]
+    beside = tmp_path / "ranking.claims.csv"
+    assert f"Wrote {beside}" in output
+    assert len(Discoveries.read(beside).claims) > 0
     assert "Area under" in output
     assert "random" in output
 
@@ -196,9 +202,9 @@ def test_branches_are_opened_by_importance_and_fit():
 
 def test_narrow_terminals_break_no_q_value(hierarchical, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    output = run(hierarchical[1], "--trees", 5, "--repeats", 2)
+    output = run(hierarchical[1], "--trees", 5)
     words = output.replace("│", " ").split()
-    assert sum(word.startswith("q=") and len(word) == len("q=0.123") for word in words) >= 3
+    assert sum(re.fullmatch(r"q=0\.\d{3}|q<\.001", word) is not None for word in words) >= 3
 
 
 def test_chains_say_which_labels_help_which(tmp_path):
@@ -226,3 +232,22 @@ def test_chains_say_which_labels_help_which(tmp_path):
     content = json.loads(run(path, *target, "--method", "lcc", "--trees", 20, "--json"))
     shadow = content["label_importances"]["shadow"]
     assert max(shadow, key=shadow.get) == "sun"
+
+
+def test_json_has_the_claims_and_says_why_there_are_none(hierarchical, tmp_path):
+    content = json.loads(run(hierarchical[1], "--trees", 5, "--json", "--given", "nothing"))
+    assert content["discoveries"]["given"] == "nothing"
+    assert "is associated with" in content["discoveries"]["question"]
+    assert {line["feature"] for line in content["branches"]["1"]} <= {
+        claim["feature"] for claim in content["discoveries"]["claims"] if claim["branch"] == "1"
+    }
+    few = tmp_path / "few.arff"
+    write_arff(hierarchical[0].rows(np.arange(60)), few)
+    assert "at least 100 rows" in json.loads(run(few, "--trees", 5, "--json"))["no_claims"]
+    assert "No claims: " in run(few, "--trees", 5)
+
+
+@pytest.mark.parametrize("rate", ["0", "1", "2", "often"])
+def test_an_error_rate_that_is_none_is_refused(hierarchical, rate):
+    with pytest.raises(BadParameter, match="neither a share between 0 and 1 nor none"):
+        run(hierarchical[1], "--fdr", rate)

@@ -237,7 +237,7 @@ def test_a_target_that_nobody_named_is_told(tmp_path, capfd):
     data = tmp_path / "data.csv"
     data.write_text("x,sold\n1,0\n2,1\n3,0\n4,1\n", encoding="utf-8")
     read = f"4 rows, 1 features, target: sold as a number (taken by its place; --target names another), {data}"
-    for command in (["rank", data, "--noise", "none"], ["fit", data, "-o", tmp_path / "m.ramify"]):
+    for command in (["rank", data, "--fdr", "none"], ["fit", data, "-o", tmp_path / "m.ramify"]):
         code, shown, _ = run(capfd, *command, "--trees", 2)
         assert code == 0
         assert " ".join(shown.split()).startswith(read)
@@ -257,7 +257,7 @@ def test_no_color_turns_the_colour_of_errors_off(setting, coloured):
     assert (b"\x1b[" in shown) is coloured
 
 
-CHARTS = ["rank", "--trees", "3", "--repeats", "2", "--jobs", "1"]
+CHARTS = ["rank", "--trees", "3", "--jobs", "1"]
 
 
 @pytest.fixture

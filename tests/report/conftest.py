@@ -9,7 +9,7 @@ from scipy import sparse
 from ramify import Hierarchy
 from ramify.analysis import Curve, ExplainedRow, Outcome, Reason, analyse
 from ramify.datasets import Dataset
-from ramify.ranking import FeatureRanking
+from ramify.ranking import Claim, Discoveries, FeatureRanking
 from ramify.report import Results
 
 BRANCHES = ("metabolism", "energy", "cell cycle", "transcription", "protein fate", "transport", "cell rescue")
@@ -70,7 +70,7 @@ def example_results(
     return Results(
         data,
         rankings,
-        p_values=np.clip(rng.uniform(size=n_features) * np.where(truth.any(axis=1), 0.02, 1), 0, 1),
+        discoveries=claimed(features, truth, hierarchy),
         label_quality=np.where(rng.uniform(size=n_labels) < 0.05, np.nan, rng.uniform(0.2, 0.9, n_labels)),
         label_baseline=np.asarray(Y.mean(axis=0)).ravel(),
         knn_quality={name: 0.5 - 0.01 * i for i, name in enumerate(rankings)},
@@ -83,6 +83,14 @@ def example_results(
         seconds=12.3,
         facts={"Forest": "100 trees"},
     )
+
+
+def claimed(features, truth, hierarchy):
+    """Every planted driver, claimed for its labels and for all of y."""
+    rows = [(features[j], hierarchy.names[k]) for j, k in np.argwhere(truth).tolist()]
+    rows += [(features[j], "") for j in np.flatnonzero(truth.any(axis=1)).tolist()]
+    claims = [Claim(feature, branch, 0.2, 0.1, 0.3, 1e-4, 1e-3, 50, None) for feature, branch in rows]
+    return Discoveries(tuple(claims), branches=("", *hierarchy.names), n_rows=100, n_units=len(features))
 
 
 def ranking(names, per_label, hierarchy, *, with_labels, noise, rng):
@@ -132,7 +140,6 @@ def results_of_kind():
             kind_of_data(kind),
             methods=["genie3", "relief"],
             n_estimators=10,
-            n_repeats=2,
             explain=True,
             quality={"cv": 2, "n_random": 2},
         )

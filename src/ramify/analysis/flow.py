@@ -16,11 +16,9 @@ from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_ta
 from ramify.analysis.model_quality import label_parts
 from ramify.analysis.results import Curve, Results
 from ramify.datasets import Dataset
-from ramify.parameters import check_integer, check_option
-from ramify.ranking import FeatureRanking, ForestRanker, addition_curve, knn_quality, significance
-
-_MOST_CELLS = 50_000_000
-NOISE = ("shadow", "permutation")
+from ramify.parameters import check_option, check_real
+from ramify.ranking import Discoveries, FeatureRanking, ForestRanker, addition_curve, discoveries, knn_quality
+from ramify.ranking.discovery import Untestable
 
 
 def analyse(
@@ -31,8 +29,8 @@ def analyse(
     n_estimators: int = 100,
     n_neighbors: int = 15,
     n_iterations: float = 1.0,
-    noise: str | None = "shadow",
-    n_repeats: int = 10,
+    fdr: float | None = 0.1,
+    given: str = "others",
     quality: bool | Mapping[str, Any] = False,
     explain: bool = False,
     random_state: int = 0,
@@ -54,10 +52,11 @@ def analyse(
         Its number of trees.
     n_neighbors, n_iterations
         Of Relief: neighbours, and the share (up to 1.0) or number of rows that it visits.
-    noise : {"shadow", "permutation"} or None, default="shadow"
-        What q-values compare with: shuffled features, shuffled labels; None for no q-values. Chains have none.
-    n_repeats : int, default=10
-        How often noise is scored.
+    fdr : float or None, default=0.1
+        Expected share of false claims that a feature drives a branch, by `ramify.ranking.discoveries`; None for no
+        claims. Extra trees have no out-of-bag rows to test on, and fewer than 100 rows are too few.
+    given : {"others", "nothing"}, default="others"
+        Whether a claim says that a feature tells something beyond all others (drive), or anything (association).
     quality : bool or mapping, default=False
         Whether to add nearest neighbours weighted by the rankings and curves of added features; a mapping holds options
         of `addition_curve`, by default three folds and ten random rankings.
@@ -80,13 +79,13 @@ def analyse(
     >>> from ramify.analysis import analyse
     >>> from ramify.datasets import make_hierarchical
     >>> data = make_hierarchical(200, depth=2, random_state=0)
-    >>> results = analyse(data, n_estimators=20, n_repeats=2)
+    >>> results = analyse(data, n_estimators=20)
     >>> best = results.rankings["genie3"].for_label("1").order[0]
     >>> bool(data.truth[best, data.hierarchy.index("1")])
     True
     """
     started = perf_counter()
-    _check(data, methods, ensemble, noise, n_repeats)
+    _check(data, methods, ensemble, fdr, given)
     learnt, unseen = learnt_and_unseen(data)
     forest = {
         **ENSEMBLES[ensemble],
@@ -110,8 +109,8 @@ def analyse(
     parts: dict[str, Any] = {}
     if "lcc" in rankers:
         parts["label_importances"] = rankers["lcc"].importance_frame().iloc[:, learnt.n_features :]
-    if noise is not None:
-        parts |= _tested(rankers, rankings, learnt, noise, n_repeats, random_state, verbose)
+    if fdr is not None:
+        parts |= _claims(learnt, forest, fdr, given)
     if curves is not None:
         refuse_weights("The quality of rankings by nearest neighbours and added features", learnt)
         run = _Quality(learnt, unseen, random_state, n_jobs, verbose)
@@ -121,14 +120,14 @@ def analyse(
     return Results(
         learnt,
         rankings,
-        facts=_facts(methods, ensemble, forest, relief, noise if "q_values" in parts else None, n_repeats),
+        facts=_facts(methods, ensemble, forest, relief, parts.get("discoveries")),
         seed=random_state,
         seconds=perf_counter() - started,
         **parts,
     )
 
 
-def _check(data: Dataset, methods: Sequence[str], ensemble: str, noise: str | None, n_repeats: int) -> None:
+def _check(data: Dataset, methods: Sequence[str], ensemble: str, fdr: float | None, given: str) -> None:
     if data.y is None:
         raise ValueError(f"{data.source or 'The data'} has no target to rank for; name its columns.")
     if isinstance(methods, str) or not methods:
@@ -136,9 +135,9 @@ def _check(data: Dataset, methods: Sequence[str], ensemble: str, noise: str | No
     for name in methods:
         check_option("analyse", "methods", name, tuple(RANKING_METHODS))
     check_option("analyse", "ensemble", ensemble, tuple(ENSEMBLES))
-    if noise is not None:
-        check_option("analyse", "noise", noise, NOISE)
-    check_integer("analyse", "n_repeats", n_repeats, low=2)
+    if fdr is not None:
+        check_real("analyse", "fdr", fdr, low=0, high=1, open_low=True, open_high=True)
+    check_option("analyse", "given", given, ("others", "nothing"))
     lacking = [name for name in methods if RANKING_METHODS[name].needs_out_of_bag]
     if lacking and not ENSEMBLES[ensemble]["bootstrap"]:
         able = ", ".join(name for name, parameters in ENSEMBLES.items() if parameters["bootstrap"])
@@ -199,37 +198,21 @@ def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
     )
 
 
-def _tested(
-    rankers: dict[str, Any],
-    rankings: dict[str, FeatureRanking],
-    data: Dataset,
-    noise: str,
-    n_repeats: int,
-    seed: int,
-    verbose: int,
-) -> dict[str, Any]:
-    """P-values and q-values of the first method, per branch where that fits in memory."""
-    first = next(iter(rankers))
-    if first == "lcc":
-        return {}
-    ranking = rankings[first]
-    small = len(ranking) * len(ranking.label_names) * n_repeats <= _MOST_CELLS
-    found = significance(
-        _plain(rankers[first]),
-        data.X,
-        model_target(data),
-        sample_weight=data.sample_weight,
-        method=noise,
-        n_repeats=n_repeats,
-        per_label="branch" if ranking.per_label is not None and small else False,
-        random_state=seed,
-        verbose=verbose,
-    )
-    return {
-        "p_values": found.p_values,
-        "q_values": found.q_values,
-        "q_values_per_label": found.q_values_per_label,
-    }
+def _claims(data: Dataset, forest: dict[str, Any], fdr: float, given: str) -> dict[str, Any]:
+    """Which features drive which branches, or why there are no claims."""
+    if not forest["bootstrap"]:
+        return {"no_claims": "extra trees have no out-of-bag rows to test on"}
+    options = {**forest, "n_estimators": 200, "min_samples_leaf": 3, "oob_score": False}
+    model = RANKING_METHODS["genie3"].build(data, forest=options, relief={}).estimator
+    running = {"n_jobs": forest["n_jobs"], "random_state": forest["random_state"], "verbose": forest["verbose"]}
+    target = model_target(data)
+    try:
+        found = discoveries(model, data.X, target, given=given, fdr=fdr, sample_weight=data.sample_weight, **running)
+    except Untestable as error:
+        return {"no_claims": str(error)}
+    own = clone(model).set_params(n_estimators=1, n_jobs=1, verbose=0).fit(data.X, target).label_names_
+    renamed = dict(zip(own, data.label_names, strict=True)) if len(own) == len(data.label_names) else {}
+    return {"discoveries": found.with_names(data.feature_names, renamed)}
 
 
 def _plain(ranker: Any) -> Any:
@@ -313,14 +296,13 @@ def _facts(
     ensemble: str,
     forest: dict[str, Any],
     relief: dict[str, Any],
-    noise: str | None,
-    n_repeats: int,
+    found: Discoveries | None,
 ) -> dict[str, str]:
     facts = {"Methods": ", ".join(methods)}
     if any(RANKING_METHODS[name].of_forest for name in methods):
         facts["Forest"] = f"{forest['n_estimators']} trees, {ensemble.replace('-', ' ')}"
     if "relief" in methods:
         facts["Relief"] = f"{relief['n_neighbors']} neighbours, share {relief['n_iterations']:g} of the rows"
-    if noise is not None:
-        facts["q-values"] = f"{noise}, {n_repeats} repetitions, Benjamini-Hochberg"
+    if found is not None:
+        facts["Claims"] = f"{found.question} {found.guarantee}"
     return facts

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ramify.compare import Comparison
     from ramify.datasets import Dataset
     from ramify.ranking import FeatureRanking
+from ramify.ranking.discovery import WHOLE, Claim, Discoveries
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,10 @@ class Results:
         The data that everything else was computed on; None for a study of several.
     rankings : mapping of str to FeatureRanking
         Rankings by the name of their method; the first is shown first.
-    p_values : array of shape (n_features,), optional
-        Significance of the first ranking's scores.
-    q_values : array of shape (n_features,), optional
-        The same after Benjamini-Hochberg over the features.
-    q_values_per_label : array of shape (n_features, n_labels), optional
-        The same for each branch of `label_ranking`, which is then the first ranking.
+    discoveries : Discoveries, optional
+        Which features drive which branches, at a stated error rate.
+    no_claims : str
+        Why there are none, where they were asked for.
     label_importances : frame, optional
         How much each label (columns) helps to predict each label (rows), by L-classifier chains; in the unit of the
         scores per label of their ranking.
@@ -130,9 +129,8 @@ class Results:
 
     dataset: Dataset | None = None
     rankings: Mapping[str, FeatureRanking] = field(default_factory=dict)
-    p_values: np.ndarray | None = None
-    q_values: np.ndarray | None = None
-    q_values_per_label: np.ndarray | None = None
+    discoveries: Discoveries | None = None
+    no_claims: str = ""
     label_importances: pd.DataFrame | None = None
     measures: pd.DataFrame | None = None
     measured_on: str = ""
@@ -180,12 +178,23 @@ class Results:
         """Column of each label in `branch_scores`."""
         return {name: column for column, name in enumerate(self.label_ranking.label_names)}
 
-    def branch_q_values(self, label: str) -> np.ndarray | None:
-        """The q-values of all features for a label and everything below it; None where they were not computed."""
-        if self.q_values_per_label is None:
+    def claims_of(self, branch: str = WHOLE) -> dict[int, Claim] | None:
+        """Claims of a branch by the position of the feature, those of a group by each member; None without claims.
+
+        Parameters
+        ----------
+        branch : str
+            The label that heads it; by default all of y.
+        """
+        if self.discoveries is None:
             return None
-        column: np.ndarray = self.q_values_per_label[:, self.label_positions[label]]
-        return column
+        found = self.discoveries
+        claimed: dict[str, Claim] = {}
+        for claim in found.claims:
+            if claim.branch == branch:
+                claimed |= dict.fromkeys(found.groups.get(claim.feature, (claim.feature,)), claim)
+        names = () if self.dataset is None else self.dataset.feature_names
+        return {position: claimed[name] for position, name in enumerate(names) if name in claimed}
 
     def helping_labels(self, n_best: int = 3) -> dict[str, list[tuple[str, float]]]:
         """The labels that help most to predict each label, with their share of all its importance.

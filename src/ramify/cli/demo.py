@@ -80,7 +80,9 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
     if as_json:
         counts = {name: _planted_found(data, ranking) for name, ranking in found.rankings.items()}
         n_planted = int(_planted(data).sum())
-        click.echo(json_text({"report": str(path), "seconds": seconds, "planted": n_planted, "found": counts}))
+        n_claims, n_true = _planted_claims(found)
+        claims = {"claims": n_claims, "planted_claims": n_true}
+        click.echo(json_text({"report": str(path), "seconds": seconds, "planted": n_planted, "found": counts} | claims))
 
 
 @dataclass
@@ -197,7 +199,7 @@ def _planted_found(data: Dataset, ranking: FeatureRanking) -> int:
 
 
 def _check(guide: Guide, found: Results) -> None:
-    """Whether the rankings help neighbours, beat random order and beat shadows of the features."""
+    """Whether the rankings help neighbours, beat random order, and how many claims are planted."""
     guide.step("Check", "do the rankings beat chance?", "rank", "--quality")
     best = max(found.knn_quality, key=lambda name: found.knn_quality[name])
     guide.say(
@@ -209,10 +211,27 @@ def _check(guide: Guide, found: Results) -> None:
         guide.say(
             f"a forest of genie3's best {size} features: AUPRC {own.values[2]:.3f}; of {size} random {chance:.3f}"
         )
-    if found.p_values is not None and found.dataset is not None:
-        beating = found.p_values <= 0.05
-        n_planted = int((_planted(found.dataset) & beating).sum())
-        guide.say(f"{beating.sum()} features beat shuffled copies (p at most 0.05), {n_planted} of them planted")
+    n_claims, n_true = _planted_claims(found)
+    guide.say(f"{n_claims} claims that a feature drives a branch, at an error rate of 10 %; {n_true} are planted")
+
+
+def _planted_claims(found: Results) -> tuple[int, int]:
+    """Claims, and those that are true: of a planted driver of the branch, or of a label below it or above it."""
+    data = found.dataset
+    if found.discoveries is None or data is None or data.hierarchy is None:
+        return 0, 0
+    names = list(data.feature_names)
+    n_true = 0
+    for claim in found.discoveries.claims:
+        inside = list(data.label_names)
+        if claim.branch:
+            order = data.hierarchy
+            inside = [claim.branch, *order.descendants(claim.branch), *order.ancestors(claim.branch)]
+        columns = [data.label_names.index(name) for name in inside]
+        members = found.discoveries.groups.get(claim.feature, (claim.feature,))
+        rows = [names.index(member) for member in members]
+        n_true += bool(data.truth[rows][:, columns].any())
+    return len(found.discoveries.claims), n_true
 
 
 def _show_branches(guide: Guide, data: Dataset, ranking: FeatureRanking) -> None:

@@ -42,6 +42,24 @@ class ShareOrNumber(click.ParamType):
         return number
 
 
+class ErrorRate(click.ParamType):
+    """A share between 0 and 1, or none."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        """Return a float, or None for none."""
+        if value is None or value == "none":
+            return None
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1
+        if not 0 < number < 1:
+            self.fail(f"'{value}' is neither a share between 0 and 1 nor none.", param, ctx)
+        return number
+
+
 @click.command()
 @data_options
 @click.option(
@@ -62,9 +80,10 @@ class ShareOrNumber(click.ParamType):
 @click.option("--neighbors", default=15, show_default=True, type=WholeNumber(1), help="Neighbours of Relief (K).")
 @click.option("--iterations", default="1.0", show_default=True, type=ShareOrNumber(),
               help="Share (up to 1.0) or number of the rows that Relief visits (m).")  # fmt: skip
-@click.option("--noise", default="shadow", show_default=True, type=click.Choice(["shadow", "permutation", "none"]),
-              help="What q-values compare with: shuffled features, shuffled labels, or no q-values.")  # fmt: skip
-@click.option("--repeats", default=10, show_default=True, type=WholeNumber(2), help="How often noise is scored.")
+@click.option("--fdr", default="0.1", show_default=True, type=ErrorRate(),
+              help="Expected share of false claims that a feature drives a branch; none for no claims.")  # fmt: skip
+@click.option("--given", default="others", show_default=True, type=click.Choice(["others", "nothing"]),
+              help="What a claim is beyond: all other features (drive), or nothing (association).")  # fmt: skip
 @click.option("--quality", is_flag=True, help="Add weighted nearest neighbours and curves of added features.")
 @click.option("--folds", default=3, show_default=True, type=WholeNumber(2), help="Folds of the curves.")
 @click.option("--random-rankings", default=10, show_default=True, type=WholeNumber(0), help="For the curves' band.")
@@ -88,8 +107,8 @@ def rank(
     trees: int,
     neighbors: int,
     iterations: float,
-    noise: str,
-    repeats: int,
+    fdr: float | None,
+    given: str,
     quality: bool,
     folds: int,
     random_rankings: int,
@@ -107,11 +126,13 @@ def rank(
 ) -> None:
     """Rank the features of DATA: which matter, and for which labels.
 
-    Prints who drives what (the labels, collapsed to what fits, each with its top three features and how sure that is)
+    Prints who drives what (the labels, collapsed to what fits, each with the features that are claimed to drive it)
     and the top features. Where the files are named as train, valid and test parts, the test part takes no part in the
     ranking and is kept for --quality.
 
-    q is the share of false discoveries among the features that are at least as good, by Benjamini and Hochberg.
+    A claim says that a feature tells something about a branch that all other features do not; q is the smallest share
+    of false claims, over all features and branches, at which it is made. With -o the claims are written beside the
+    ranking.
 
     \b
     Examples:
@@ -135,8 +156,8 @@ def rank(
         n_estimators=trees,
         n_neighbors=neighbors,
         n_iterations=iterations,
-        noise=None if noise == "none" else noise,
-        n_repeats=repeats,
+        fdr=fdr,
+        given=given,
         quality={"cv": folds, "n_random": random_rankings} if quality else False,
         explain=report is not None,
         random_state=seed,

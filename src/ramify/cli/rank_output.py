@@ -13,7 +13,8 @@ import numpy as np
 from ramify.analysis import Results
 from ramify.cli.inputs import described
 from ramify.cli.terminal import bar, console, plain, table
-from ramify.ranking import FeatureRanking, group_frame, subtree_groups
+from ramify.ranking import Claim, FeatureRanking, group_frame, subtree_groups
+from ramify.ranking.discovery import plain_discoveries
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,12 +26,16 @@ _TOPS = 3
 
 
 def write_rankings(found: Results, path: str) -> list[str]:
-    """Write the first ranking to `path`, the others beside it with the method in the name; return all paths."""
+    """Write the first ranking to `path`, the others and the claims beside it; return all paths."""
     written = []
     for number, (method, ranking) in enumerate(found.rankings.items()):
         own = Path(path)
         written.append(path if number == 0 else str(own.with_name(f"{own.stem}.{method}{own.suffix}")))
         ranking.save(written[-1])
+    if found.discoveries is not None:
+        own = Path(path)
+        written.append(str(own.with_name(f"{own.stem}.claims{'.json' if own.suffix == '.json' else '.csv'}")))
+        found.discoveries.save(written[-1])
     return written
 
 
@@ -42,18 +47,20 @@ def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branche
     if labels:
         for label in labels:
             ranking = found.label_ranking.for_label(label)
-            screen.print(_top_table(ranking, found.branch_q_values(label), _titled(label, titles), n_top, titles))
+            screen.print(_top_table(ranking, found.claims_of(label), _titled(label, titles), n_top, titles))
     else:
         if found.per_label():
             screen.print(_branch_table(found, n_branches, titles))
-        for number, (method, ranking) in enumerate(found.rankings.items()):
-            screen.print(_top_table(ranking, _first_q(found, number), f"Top features by {method}", n_top, titles))
+        for method, ranking in found.rankings.items():
+            screen.print(_top_table(ranking, found.claims_of(), f"Top features by {method}", n_top, titles))
         if found.label_importances is not None:
             screen.print(_helping_labels_table(found, n_branches, titles))
         if data.feature_hierarchy is not None:
             screen.print(_group_table(found, n_top, titles))
     for shown in _quality_tables(found):
         screen.print(shown)
+    for line in claims_lines(found):
+        click.echo(plain(line))
 
 
 def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[str, Any]:
@@ -64,10 +71,14 @@ def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[st
         "n_samples": _dataset(found).n_samples,
         "facts": dict(found.facts),
         "rankings": {
-            method: {"origin": dict(ranking.origin), "top": _top_lines(ranking, _first_q(found, number), n_top)}
-            for number, (method, ranking) in enumerate(found.rankings.items())
+            method: {"origin": dict(ranking.origin), "top": _top_lines(ranking, found.claims_of(), n_top)}
+            for method, ranking in found.rankings.items()
         },
     }
+    if found.discoveries is not None:
+        content["discoveries"] = plain_discoveries(found.discoveries)
+    elif found.no_claims:
+        content["no_claims"] = found.no_claims
     if found.per_label():
         shown = labels or [name for _, name in branches_that_fit(found, 1_000_000)]
         content["branches"] = {name: _branch_lines(found, name) for name in shown}
@@ -148,7 +159,11 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
     lines = branches_that_fit(found, n_lines)
     n_hidden = len(ranking.label_names) - len(lines)
     hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
-    title = f"Who drives what, by {ranking.origin['method']}" + (hidden if n_hidden else "")
+    by = f"by {ranking.origin['method']}"
+    if found.discoveries is not None:
+        verb = "drives" if found.discoveries.given == "others" else "is associated with"
+        by = f"claims that a feature {verb} a branch, error rate {found.discoveries.fdr:g}"
+    title = f"Who drives what, {by}" + (hidden if n_hidden else "")
     shown = Table(title=title, title_justify="left", title_style="bold")
     shown.add_column("label", overflow="fold")
     for number in range(1, _TOPS + 1):
@@ -161,59 +176,14 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
 
 
 def _branch_lines(found: Results, label: str) -> list[dict[str, Any]]:
-    """The top features of a branch: name, score and q."""
+    """The features of a branch: the surest claims, or where none were asked for the best by score."""
+    if found.discoveries is not None:
+        claims = [claim for claim in found.discoveries.claims if claim.branch == label]
+        return [{"feature": c.feature, "effect": c.effect, "p": c.p, "q": c.q} for c in claims[:_TOPS]]
     ranking = found.label_ranking
     column = found.branch_scores[:, [found.label_positions[label]]].toarray().ravel()
-    q_values = found.branch_q_values(label)
     best = [j for j in np.argsort(-column, kind="stable")[:_TOPS].tolist() if column[j] > 0]
-    return [
-        {
-            "feature": ranking.names[j],
-            "score": float(column[j]),
-            "q": None if q_values is None else float(q_values[j]),
-        }
-        for j in best
-    ]
-
-
-def _first_q(found: Results, number: int) -> np.ndarray | None:
-    return found.q_values if number == 0 else None
-
-
-def _top_lines(ranking: FeatureRanking, q_values: np.ndarray | None, n_top: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "rank": int(ranking.ranks[j]),
-            "feature": ranking.names[j],
-            "score": float(ranking.scores[j]),
-            "q": None if q_values is None else float(q_values[j]),
-        }
-        for j in ranking.order[:n_top].tolist()
-    ]
-
-
-def _top_table(
-    ranking: FeatureRanking, q_values: np.ndarray | None, title: str, n_top: int, titles: Mapping[str, str]
-) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
-    for name, justify in (("rank", "right"), ("feature", "left"), ("score", "right"), ("", "left"), ("q", "right")):
-        if name != "q" or q_values is not None:
-            shown.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    largest = max(float(ranking.scores.max()), 1e-300)
-    for line in _top_lines(ranking, q_values, n_top):
-        q = [] if line["q"] is None else [f"{line['q']:.3f}"]
-        feature = Text(_titled(line["feature"], titles))
-        shown.add_row(
-            str(line["rank"]),
-            feature,
-            f"{line['score']:.4g}",
-            Text(bar(line["score"] / largest, _BAR), style="cyan"),
-            *q,
-        )
-    return shown
+    return [{"feature": ranking.names[j], "score": float(column[j]), "q": None} for j in best]
 
 
 def _helping_labels_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Table:
@@ -226,6 +196,58 @@ def _helping_labels_table(found: Results, n_lines: int, titles: Mapping[str, str
     more = f" ({len(rows)} of {len(helpers)} labels)" if len(rows) < len(helpers) else ""
     title = f"Which labels help to predict which, by lcc{more}"
     return table(title, ["label", *(f"label {number}" for number in range(1, _TOPS + 1))], rows)
+
+
+def claims_lines(found: Results) -> list[str]:
+    """What the claims say and promise, what was left out, or why there are none."""
+    if found.discoveries is None:
+        return [f"No claims: {found.no_claims}."] if found.no_claims else []
+    claims = found.discoveries
+    drivers = {claim.feature for claim in claims.claims}
+    lines = [f"{len(claims.claims)} claims of {len(drivers)} features or groups. {claims.question} {claims.guarantee}"]
+    if claims.groups:
+        lines.append(f"{len(claims.groups)} groups of features cannot be told apart and are claimed together.")
+    if claims.doubtful:
+        lines.append(f"No claim can be made of {len(claims.doubtful)}: {', '.join(list(claims.doubtful)[:5])}.")
+    if claims.untested:
+        lines.append(f"{len(claims.untested)} labels have too few rows to be tested.")
+    return lines
+
+
+def _top_lines(ranking: FeatureRanking, claims: Mapping[int, Claim] | None, n_top: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "rank": int(ranking.ranks[j]),
+            "feature": ranking.names[j],
+            "score": float(ranking.scores[j]),
+            "q": None if claims is None or j not in claims else claims[j].q,
+        }
+        for j in ranking.order[:n_top].tolist()
+    ]
+
+
+def _top_table(
+    ranking: FeatureRanking, claims: Mapping[int, Claim] | None, title: str, n_top: int, titles: Mapping[str, str]
+) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
+    for name, justify in (("rank", "right"), ("feature", "left"), ("score", "right"), ("", "left"), ("q", "right")):
+        if name != "q" or claims is not None:
+            shown.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    largest = max(float(ranking.scores.max()), 1e-300)
+    for line in _top_lines(ranking, claims, n_top):
+        q = [] if claims is None else ["no claim" if line["q"] is None else f"{line['q']:.3f}"]
+        feature = Text(_titled(line["feature"], titles))
+        shown.add_row(
+            str(line["rank"]),
+            feature,
+            f"{line['score']:.4g}",
+            Text(bar(line["score"] / largest, _BAR), style="cyan"),
+            *q,
+        )
+    return shown
 
 
 def _group_table(found: Results, n_top: int, titles: Mapping[str, str]) -> Table:

@@ -9,9 +9,10 @@ import numpy as np
 from ramify.analysis import Results
 from ramify.analysis.methods import method_meaning
 from ramify.ranking import FeatureRanking
+from ramify.ranking.discovery import WHOLE
 from ramify.report.branches import branch_tops, most_driven
 from ramify.report.notation import file_names, rounded, titled
-from ramify.report.page_labels import labels_part, with_page_labels
+from ramify.report.page_labels import label_names, labels_part, with_page_labels
 from ramify.report.sections import SECTIONS
 from ramify.report.sections.summary import lead_sentence, summary_sentences
 
@@ -58,7 +59,6 @@ def _check_sizes(results: Results) -> None:
     if data is None:
         return
     for name, size, of in (
-        ("p_values", data.n_features, "feature"),
         ("label_quality", data.n_labels, "label"),
         ("label_baseline", data.n_labels, "label"),
     ):
@@ -79,18 +79,36 @@ def _title(results: Results) -> str:
 
 def _features(results: Results) -> dict[str, Any]:
     data = results.dataset
-    features: dict[str, Any] = {"names": [], "p_values": None, "planted": None, "selected": None}
+    features: dict[str, Any] = {"names": [], "claims": None, "planted": None, "selected": None}
     if data is None:
         return features
     features["names"] = titled(data.feature_names, results)
-    if results.p_values is not None:
-        features["p_values"] = rounded(results.p_values)
+    if results.discoveries is not None:
+        features["claims"] = [_claimed(results, name) for name in (WHOLE, *label_names(results))]
     if data.truth is not None:
         features["planted"] = (np.asarray(abs(data.truth).sum(axis=1)).ravel() > 0).astype(int).tolist()
     if results.selected:
         kept = set(results.selected)
         features["selected"] = [int(name in kept) for name in data.feature_names]
     return features
+
+
+def _claimed(results: Results, branch: str) -> dict[str, list[float]]:
+    """P and q of the features that are claimed to drive a branch, by position."""
+    claims = results.claims_of(branch) or {}
+    return {str(feature): [float(f"{c.p:.3g}"), float(f"{c.q:.3g}")] for feature, c in claims.items()}
+
+
+def _driven(per_label: Any, results: Results) -> list[int]:
+    """The label that each feature drives most; only a claimed one where there are claims."""
+    if results.discoveries is None:
+        return most_driven(per_label)
+    claims = [results.claims_of(name) or {} for name in label_names(results)]
+    driven = []
+    for feature in range(per_label.shape[0]):
+        own = [(at[feature].q, at[feature].p, label) for label, at in enumerate(claims) if feature in at]
+        driven.append(min(own)[2] if own else -1)
+    return driven
 
 
 def _methods(results: Results) -> list[dict[str, Any]]:
@@ -107,7 +125,7 @@ def _methods(results: Results) -> list[dict[str, Any]]:
                 "scores": rounded(ranking.scores),
                 "ranks": [int(rank) for rank in ranking.ranks],
                 "branches": None if per_label is None else branch_tops(ranking, n_methods=n_with),
-                "drives": None if per_label is None else most_driven(per_label),
+                "drives": None if per_label is None else _driven(per_label, results),
             }
         )
     return methods

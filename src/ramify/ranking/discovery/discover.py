@@ -17,7 +17,8 @@ from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.ranking.discovery.control import CONTROLS, q_values, simes
 from ramify.ranking.discovery.effects import beyond_parents, claim_effects
-from ramify.ranking.discovery.result import Claim, Discoveries
+from ramify.ranking.discovery.outcome import Untestable
+from ramify.ranking.discovery.result import Claim, Discoveries, unit_name
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.ranking.discovery.units import MOST_GROUPED
 from ramify.targets import kind_of
@@ -154,7 +155,7 @@ def _discovered(
     claims = np.argwhere(q <= fdr)
     effects = claim_effects(found, claims)
     beyond = beyond_parents(found, claims, features, y, weights, fdr)
-    unit_names = [_unit_name(unit.features, names) for unit in found.units]
+    unit_names = [unit_name([names[feature] for feature in unit.features]) for unit in found.units]
     listed = []
     for k, (unit, branch) in enumerate(claims.tolist()):
         effect, low, high = (None if np.isnan(value) else float(value) for value in effects[k])
@@ -180,12 +181,6 @@ def _discovered(
     )
 
 
-def _unit_name(features: tuple[int, ...], names: tuple[str, ...]) -> str:
-    if len(features) <= 3:
-        return " + ".join(names[feature] for feature in features)
-    return f"{names[features[0]]} + {len(features) - 1} more"
-
-
 def _checked_forest(estimator: Any, y: Any) -> Any:
     if estimator is None:
         return forest_for(kind_of(y), n_estimators=200, min_samples_leaf=3)
@@ -205,17 +200,17 @@ def _nominal(forest: Any, X: Any) -> Any:
 def _refuse_size(features: Features, groups: str | None) -> None:
     n_rows, n_features = features.values.shape
     if n_rows < _FEWEST_ROWS:
-        raise ValueError(
+        raise Untestable(
             f"discoveries needs at least {_FEWEST_ROWS} rows to keep its error rate. Got {n_rows}; a ranking "
             "(ForestRanker, ReliefRanker) makes no such promise and takes fewer."
         )
     if n_rows * n_features > _MOST_CELLS:
-        raise ValueError(
+        raise Untestable(
             f"discoveries takes at most {_MOST_CELLS:,} cells. Got {n_rows:,} rows x {n_features:,} features; choose "
             "features without looking at y, such as those with the largest variance."
         )
     if groups == "auto" and n_features > MOST_GROUPED:
-        raise ValueError(
+        raise Untestable(
             f"groups='auto' compares all pairs of features and takes at most {MOST_GROUPED:,}. Got {n_features:,}; "
             "use groups=None, or choose features without looking at y, such as those with the largest variance."
         )

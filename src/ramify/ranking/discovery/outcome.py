@@ -16,6 +16,11 @@ from ramify.targets.rankings import pair_hierarchy
 FEWEST = 10
 """Rows with a label, and rows without it, that a test needs."""
 
+
+class Untestable(ValueError):
+    """Data on which nothing can be tested: too few rows, too many features, or labels that do not vary."""
+
+
 WHOLE = ""
 """The branch that is all of y."""
 
@@ -121,7 +126,7 @@ def _too_few(n_with: float, n_without: float, having: str = "with it", lacking: 
 def _tested(why: list[str], names: Any, what: str) -> np.ndarray:
     outputs = np.flatnonzero([not reason for reason in why]).astype(np.int32)
     if not len(outputs):
-        raise ValueError(
+        raise Untestable(
             f"discoveries has nothing to test: no {what} varies enough. The first, {names[0]!r}: {why[0]}. A {what} "
             f"needs at least {FEWEST} rows on either side."
             if what != "number"

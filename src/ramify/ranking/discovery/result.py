@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,13 @@ _QUESTIONS = {
     "others": "drives: given all other features, the feature tells something about the branch",
     "nothing": "is associated with: the feature tells something about the branch, by itself or through others",
 }
+
+
+def unit_name(members: Sequence[str]) -> str:
+    """What a feature or a group is called."""
+    if len(members) <= 3:
+        return " + ".join(members)
+    return f"{members[0]} + {len(members) - 1} more"
 
 
 @dataclass(frozen=True)
@@ -141,6 +148,36 @@ class Discoveries:
         """
         units = {name, *(unit for unit, members in self.groups.items() if name in members)}
         return self._with(tuple(claim for claim in self.claims if claim.feature in units))
+
+    def with_names(self, features: Sequence[str], labels: Mapping[str, str]) -> Discoveries:
+        """The same with other names.
+
+        Parameters
+        ----------
+        features : sequence of str
+            Names of the features x0, x1, ... of an array.
+        labels : mapping of str to str
+            New names of labels; others stay.
+        """
+
+        def unit(name: str) -> str:
+            return unit_name([features[int(x[1:])] for x in self.groups.get(name, (name,))])
+
+        def label(name: str) -> str:
+            return labels.get(name, name)
+
+        return Discoveries(
+            **{
+                **vars(self),
+                "claims": tuple(replace(c, feature=unit(c.feature), branch=label(c.branch)) for c in self.claims),
+                "groups": {
+                    unit(name): tuple(features[int(x[1:])] for x in members) for name, members in self.groups.items()
+                },
+                "untested": {label(name): why for name, why in self.untested.items()},
+                "doubtful": {unit(name): why for name, why in self.doubtful.items()},
+                "branches": tuple(map(label, self.branches)),
+            }
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Table with one row per claim, surest first."""

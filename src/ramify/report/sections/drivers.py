@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ramify.report.markdown import heading, markdown_table
 from ramify.report.section import Content, Section
 
@@ -15,6 +17,13 @@ def has_branches(content: Content) -> bool:
     return any(method["branches"] for method in methods) or bool(methods and content["labels"]["quality"])
 
 
+def driving(content: Content, method: dict[str, Any], label: int) -> list[int]:
+    """The features of a branch, best first: only those that are claimed to drive it, where there are claims."""
+    claims = content["features"]["claims"]
+    features: list[int] = method["branches"]["features"][label]
+    return features if claims is None else [f for f in features if str(f) in claims[label + 1]]
+
+
 def _markdown(content: Content) -> list[str]:
     method = next((m for m in content["methods"] if m["branches"]), None)
     if method is None:
@@ -23,7 +32,7 @@ def _markdown(content: Content) -> list[str]:
     order = sorted(range(len(labels["names"])), key=lambda j: -(labels["examples"] or [0] * len(labels["names"]))[j])
     rows = []
     for label in order[:N_LABELS]:
-        top = ", ".join(names[f] for f in method["branches"]["features"][label][: content["chips"]])
+        top = ", ".join(names[f] for f in driving(content, method, label)[: content["chips"]])
         examples = "" if labels["examples"] is None else f"{labels['examples'][label]:,}"
         quality = "" if not labels["quality"] or labels["quality"][label] is None else f"{labels['quality'][label]:.3f}"
         rows.append([labels["names"][label], examples, quality, top])

@@ -1,4 +1,4 @@
-"""Can the ranking be trusted? Weighted neighbours, curves of added features, p-values."""
+"""Can the ranking be trusted? Weighted neighbours, curves of added features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ramify.report.section import Chart, Content, Section
 
 
 def _part(results: Results) -> dict[str, Any] | None:
-    if not (results.knn_quality or results.curves or results.p_values is not None):
+    if not (results.knn_quality or results.curves):
         return None
     part: dict[str, Any] = {
         "measure": results.quality_name,
@@ -23,7 +23,7 @@ def _part(results: Results) -> dict[str, Any] | None:
         "random": None if results.random_curve is None else _curve(results.random_curve),
     }
     part["table"] = _table(part)
-    part["sentences"] = _sentences(part, results.p_values)
+    part["sentences"] = _sentences(part)
     return part
 
 
@@ -61,7 +61,7 @@ def _table(part: dict[str, Any]) -> dict[str, Any] | None:
     return {"columns": columns, "rows": [*rows, last]}
 
 
-def _sentences(part: dict[str, Any], p_values: np.ndarray | None) -> list[str]:
+def _sentences(part: dict[str, Any]) -> list[str]:
     """Whether the rankings beat chance."""
     sentences = []
     chance = _mean_of_known(part["random"])
@@ -87,12 +87,6 @@ def _sentences(part: dict[str, Any], p_values: np.ndarray | None) -> list[str]:
             f"Neighbours weighted by {best} predict with {part['measure']} {weighted[best]:.3f}, "
             f"{abs(change):.3f} {'more' if change >= 0 else 'less'} than with all features alike."
         )
-    if p_values is not None:
-        known = np.asarray(p_values)[np.isfinite(p_values)]
-        sentences.append(
-            f"{int((known <= 0.05).sum()):,} of {len(known):,} features score higher than chance explains "
-            "(p at most 0.05)."
-        )
     return sentences
 
 
@@ -114,10 +108,6 @@ def _charts(content: Content, results: Results) -> list[Chart]:  # noqa: ARG001
         )
         caption = "Quality of a forest that may only use the best features. The grey band is random order."
         charts.append(Chart("curves", figure, caption))
-    if content["features"]["p_values"]:
-        figure = plots.p_values(np.array([np.nan if p is None else p for p in content["features"]["p_values"]]))
-        caption = "Significance of the features. Without any true signal the points would follow the dashed line."
-        charts.append(Chart("significance", figure, caption))
     return charts
 
 

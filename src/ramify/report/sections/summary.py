@@ -8,6 +8,7 @@ import numpy as np
 
 from ramify.report.notation import percent
 from ramify.report.section import Section
+from ramify.report.sections.drivers import driving
 from ramify.targets import target_type
 
 
@@ -27,6 +28,8 @@ def summary_sentences(content: dict[str, Any]) -> list[str]:
 def lead_sentence(content: dict[str, Any]) -> str:
     """The one thing to take away: whose drivers differ, else where the importance lies, else what the data are."""
     if content["methods"]:
+        if content["features"]["claims"] is not None:
+            return (_branch_sentence(content) or content["claims"]["sentences"])[0]
         return (_branch_sentence(content) or [_concentration_sentence(content)])[0]
     if content["comparisons"]:
         table = content["comparisons"][0]["table"]
@@ -71,7 +74,7 @@ def _branch_sentence(content: dict[str, Any]) -> list[str]:
     roots.sort(key=lambda j: -examples[j])
     leads: dict[int, int] = {}
     for label in roots:
-        features = method["branches"]["features"][label]
+        features = driving(content, method, label)
         if features and features[0] not in leads:
             leads[features[0]] = label
     if len(leads) < 2:

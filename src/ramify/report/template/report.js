@@ -123,11 +123,11 @@
     const chips = make("div", "chips"), b = branch(label);
     if (b) {
       const overall = overallShare[branchMethod()];
-      for (let i = 0; i < Math.min(CHIPS, b.features.length); i++) {
+      for (let i = 0; i < b.features.length && chips.childNodes.length < CHIPS; i++) {
         const share = branchShare(b, i);
-        if (share > 0) chips.append(chip(b.features[i], b.scores[i] / 1000, share, share / (overall[b.features[i]] || Infinity)));
+        if (share > 0 && (!features.claims || claimOf(b.features[i], label))) chips.append(chip(b.features[i], b.scores[i] / 1000, share, share / (overall[b.features[i]] || Infinity)));
       }
-      if (!chips.childNodes.length) chips.append(make("span", "soft small", "no feature stands out"));
+      if (!chips.childNodes.length) chips.append(make("span", "soft small", features.claims ? "no claim" : "no feature stands out"));
     }
     row.append(name, examples, quality, chips);
     return row;
@@ -180,10 +180,11 @@
     });
     return rows;
   }
+  function claimOf(feature, label) { return features.claims ? features.claims[label + 1][feature] : undefined; }
   function sortValue() {
     const key = state.sort;
     if (key === "feature") return (row) => features.names[row.feature].toLowerCase();
-    if (key === "p") return (row) => (features.p_values[row.feature] ?? 2);
+    if (key === "p" || key === "q") return (row) => (claimOf(row.feature, state.label)?.[key === "p" ? 0 : 1] ?? 2);
     if (key === "planted" || key === "selected") return (row) => features[key][row.feature];
     if (key === "drives") return (row) => (methods[branchMethod()].drives[row.feature] < 0 ? "\uffff" : labels.names[methods[branchMethod()].drives[row.feature]].toLowerCase());
     if (key.startsWith("rank")) { const m = methods[Number(key.slice(4))]; return (row) => m.ranks[row.feature]; }
@@ -191,7 +192,7 @@
   }
   function columns() {
     const list = [{ key: "place", title: "#", number: true }, { key: "feature", title: "Feature" }, { key: "score", title: methods[state.method].name, down: true }];
-    if (features.p_values) list.push({ key: "p", title: "p-value", number: true });
+    if (features.claims) list.push({ key: "p", title: "p", number: true }, { key: "q", title: "q", number: true });
     if (features.planted) list.push({ key: "planted", title: "Planted", down: true });
     if (features.selected) list.push({ key: "selected", title: "Selected", down: true });
     if (withBranches >= 0 && nLabels > 1) list.push({ key: "drives", title: "Drives most", other: true });
@@ -232,7 +233,7 @@
     if (column.key === "place") cell.textContent = row.rank;
     else if (column.key === "feature") { const b = make("button", "", features.names[row.feature]); b.type = "button"; cell.append(b); }
     else if (column.key === "score") { cell.append(make("span", "small", significant(row.score)), bar(row.score / best)); cell.title = percent(row.share) + " of the total"; }
-    else if (column.key === "p") cell.textContent = significant(features.p_values[row.feature]);
+    else if (column.key === "p" || column.key === "q") { const claim = claimOf(row.feature, state.label); cell.textContent = claim ? significant(claim[column.key === "p" ? 0 : 1]) : "–"; if (!claim) cell.title = "no claim"; }
     else if (column.key === "planted" || column.key === "selected") { cell.textContent = features[column.key][row.feature] ? "✓" : ""; cell.classList.add("truth"); }
     else if (column.key === "drives") { const label = methods[branchMethod()].drives[row.feature]; cell.textContent = label < 0 ? "" : labels.names[label]; cell.classList.add("small"); }
     else { const rank = methods[Number(column.key.slice(4))].ranks[row.feature]; cell.textContent = rank; }

@@ -1,0 +1,55 @@
+"""Claims: which features drive which branches, at a stated error rate, and what was left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ramify.analysis import Results
+from ramify.report.notation import titled
+from ramify.report.section import Section
+
+N_CLAIMS = 200
+"""Claims listed on the page; all of them are written beside the ranking."""
+
+
+def _part(results: Results) -> dict[str, Any] | None:
+    found = results.discoveries
+    if found is None:
+        return {"sentences": [f"No claims: {results.no_claims}"], "table": None} if results.no_claims else None
+    units = dict.fromkeys(claim.feature for claim in found.claims)
+    verb = "drives" if found.given == "others" else "is associated with"
+    sentences = [
+        f"{len(found.claims):,} claims that one of {len(units):,} features or groups {verb} a branch, at an error rate "
+        f"of {100 * found.fdr:g} %.",
+        found.question,
+        found.guarantee,
+    ]
+    sentences += [f"{name} cannot be told apart: {', '.join(members)}." for name, members in found.groups.items()]
+    sentences += [f"No claim can be made of {name}: {why}." for name, why in found.doubtful.items()]
+    if found.untested:
+        sentences.append(f"{len(found.untested):,} labels have too few rows to be tested.")
+    columns = ["Feature", "Branch", "Effect", "Low", "High", "p", "q", "Rows", "Beyond its parent"]
+    rows = [
+        [
+            titled([claim.feature], results)[0],
+            titled([claim.branch], results)[0] if claim.branch else "all of y",
+            *("" if value is None else f"{value:.3f}" for value in (claim.effect, claim.low, claim.high)),
+            f"{claim.p:.2g}",
+            f"{claim.q:.2g}",
+            f"{claim.rows:,}",
+            {True: "yes", False: "no", None: ""}[claim.beyond_parent],
+        ]
+        for claim in found.claims[:N_CLAIMS]
+    ]
+    return {"sentences": sentences, "table": {"columns": columns, "rows": rows} if rows else None}
+
+
+SECTION = Section(
+    "claims",
+    15,
+    "Claims",
+    "What can be claimed",
+    key="claims",
+    part=_part,
+    summary=lambda part: part["sentences"][:1],
+)
