@@ -67,7 +67,7 @@ def test_boosted_trees_have_a_report_without_rows_in_probabilities(files, tmp_pa
 
 def test_ranking_by_boosted_trees(files, tmp_path, capsys):
     output = tmp_path / "ranking.json"
-    command = ["rank", files / "toy.train.arff", "--ensemble", "boosted", "--trees", 30, "--noise", "none"]
+    command = ["rank", files / "toy.train.arff", "--ensemble", "boosted", "--trees", 30, "--fdr", "none"]
     assert run(*command, "-o", output) == 0
     capsys.readouterr()
     ranking = ramify.FeatureRanking.read(output)

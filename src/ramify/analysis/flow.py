@@ -201,7 +201,7 @@ def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
 def _claims(data: Dataset, forest: dict[str, Any], fdr: float, given: str) -> dict[str, Any]:
     """Which features drive which branches, or why there are no claims."""
     if not forest["bootstrap"]:
-        return {"no_claims": "extra trees have no out-of-bag rows to test on"}
+        return {"no_claims": "these trees have no out-of-bag rows to test on"}
     options = {**forest, "n_estimators": 200, "min_samples_leaf": 3, "oob_score": False}
     model = RANKING_METHODS["genie3"].build(data, forest=options, relief={}).estimator
     running = {"n_jobs": forest["n_jobs"], "random_state": forest["random_state"], "verbose": forest["verbose"]}
