@@ -115,6 +115,12 @@ ROWS = {
         "Ramify before: 6 kinds of change returned old values",
     ),
     "R36": Row("permuted label columns permute the output; a second fit is a fresh one", "P", "-"),
+    "R38": Row(
+        "hiding nothing = complete data, unknown cells never count as negative, conformal sets keep their promise on "
+        "held-back rows",
+        "P",
+        "-",
+    ),
 }
 
 

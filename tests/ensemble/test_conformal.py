@@ -51,7 +51,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
-def test_promise_is_kept_on_unseen_rows(case, alpha):
+def test_promise_is_kept_on_unseen_rows(case, alpha, scorecard):
     forest, X, y, missed = CASES[case]
     shares = []
     for seed in range(12):
@@ -59,6 +59,7 @@ def test_promise_is_kept_on_unseen_rows(case, alpha):
         train, test = order[:300], order[300:]
         model = ConformalSets(forest, alpha=alpha, random_state=seed).fit(X[train], y[train])
         shares.append(missed(y[test], model.predict(X[test])))
+    scorecard("R38", f"sets of {case}: {100 * np.mean(shares):.1f} % missed, {100 * alpha:g} % promised")
     # the promise is about the mean over draws of the rows; its standard error over twelve of them
     assert np.mean(shares) <= alpha + 2 * np.std(shares) / np.sqrt(len(shares) - 1)
     assert np.mean(shares) > alpha / 4

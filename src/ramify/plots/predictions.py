@@ -71,6 +71,7 @@ def explained_prediction(explanation: Explanation, *, n_features: int = 10) -> F
     axes.set_yticks(np.arange(len(added)), names)
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
+    axes.use_sticky_edges = False
     axes.margins(x=0.12)
     title = shortened(explanation.label_names[0], 40)
     axes.set_xlabel(f"{title}: from {base:.3f} (dotted) to {final:.3f}")
