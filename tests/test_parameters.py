@@ -46,7 +46,10 @@ NUMBERS = np.array([0.5, 1.5, np.nan, 2.5])
         (ranking.ReliefRanker(1), NUMBERS),
         (ranking.ReliefRanker(1), np.column_stack([[0, 1, 0, 1], [1, 0, np.nan, 0]])),
         (ranking.ReliefRanker(1), np.array(["a", "b", None, "b"], dtype=object)),
-        (ranking.ReliefRanker(1), pd.DataFrame({"kind": ["a", "b", None, "b"], "size": [1.0, 2.0, 3.0, 4.0]})),
+        (
+            ranking.ReliefRanker(1, target="mixed"),
+            pd.DataFrame({"kind": ["a", "b", None, "b"], "size": [1.0, 2.0, 3.0, 4.0]}),
+        ),
     ],
 )
 def test_a_row_without_a_target_is_named_with_the_next_step(estimator, y):

@@ -376,7 +376,8 @@ class BaseForest(BaseEstimator):
         yield n_values == trees.n_categories.tolist(), "categories_ does not fit the trees"
 
     def _check_parameters(self) -> None:
-        """Check what is not checked where trees are grown."""
+        """Check what is not checked where trees are grown, and workers before any work is done."""
+        check_jobs(self, self.n_jobs)
         check_flag(self, "oob_score", self.oob_score)
         if self.oob_score and not self.bootstrap:
             raise ValueError(

@@ -75,13 +75,13 @@ class BaseBoosted(BaseForest):
         return None if gains is None or trees.n_trees < self.n_rounds_ else gains / self.n_rounds_
 
     def _check_parameters(self) -> None:
-        """All are checked where the rounds begin."""
+        """All others are checked where the rounds begin."""
+        check_jobs(self, self.n_jobs)
 
     def _grow_trees(self, features: Features, target: Target, weights: np.ndarray | None) -> None:
         """Check the parameters, draw the seed and do the rounds."""
         n_features = features.values.shape[1]
         check_integer(self, "verbose", self.verbose, low=0)
-        check_jobs(self, self.n_jobs)
         if self.max_bins is not None:
             check_integer(self, "max_bins", self.max_bins, low=2, high=65535)
         stopping = self.early_stopping
