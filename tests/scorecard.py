@@ -114,6 +114,11 @@ ROWS = {
         "P",
         "Ramify before: 6 kinds of change returned old values",
     ),
+    "R35": Row(
+        "claims feature x branch: realised false share at most nominal + 2 SE, null P(p < 0.05) at most 0.06",
+        "P/N",
+        "Ramify before: 0.67-0.88 false at 10 %; permutation 0.64",
+    ),
     "R36": Row("permuted label columns permute the output; a second fit is a fresh one", "P", "-"),
     "R38": Row(
         "hiding nothing = complete data, unknown cells never count as negative, conformal sets keep their promise on "
@@ -128,6 +133,7 @@ COUNTED = (
     (r"tests/metamorphic/test_forms\.py::test_(some|every)_form", "R31", "estimators and targets over the forms"),
     (r"tests/metamorphic/test_weights\.py", "R32", "cases of weights"),
     (r"tests/metamorphic/test_saving\.py", "R33", "cases of odd names and classes"),
+    (r"tests/ranking/discovery/test_calibration\.py", "R35", "simulations of claims and null p-values"),
     (r"tests/metamorphic/test_order\.py", "R36", "cases of permutations and second fits"),
     (r"test_scikit_learn_check", "R1", "checks of scikit-learn's"),
     (

@@ -1,0 +1,48 @@
+"""Claims and null p-values on generated data; the whole grid is in benchmarks/bench_discoveries.py."""
+
+import numpy as np
+import pytest
+
+from ramify.ensemble import ForestClassifier
+from ramify.hierarchy import Hierarchy
+from ramify.ranking import discoveries
+
+TREE = Hierarchy.from_paths(["a", "a/x", "b"])
+
+
+def chained(n_rows, n_features, seed):
+    """Neighbours correlate by 0.7; x0 drives a (and so a/x), x4 drives b."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n_rows, n_features))
+    for j in range(1, n_features):
+        X[:, j] = 0.7 * X[:, j - 1] + np.sqrt(0.51) * X[:, j]
+    a = random.random(n_rows) < 1 / (1 + np.exp(-2 * X[:, 0]))
+    b = random.random(n_rows) < 1 / (1 + np.exp(-2 * X[:, 4]))
+    return X, np.column_stack([a, a & (random.random(n_rows) < 0.5), b]).astype(int)
+
+
+TRUE = {("x0", ""), ("x0", "a"), ("x0", "a/x"), ("x4", ""), ("x4", "b")}
+
+
+def false_shares(n_runs, n_rows, n_features, n_trees):
+    shares, found = [], 0
+    for seed in range(n_runs):
+        X, Y = chained(n_rows, n_features, seed)
+        forest = ForestClassifier(n_trees, hierarchy=TREE, min_samples_leaf=3)
+        claims = {(c.feature, c.branch) for c in discoveries(forest, X, Y, fdr=0.2, random_state=seed).claims}
+        shares.append(len(claims - TRUE) / max(1, len(claims)))
+        found += len(claims & TRUE)
+    return np.array(shares), found / (n_runs * len(TRUE))
+
+
+def test_false_claims_stay_within_the_rate_beside_companions():
+    shares, power = false_shares(4, 300, 10, 60)
+    assert shares.mean() <= 0.2 + 2 * max(shares.std(ddof=1) / 2, 0.1)
+    assert power >= 0.6
+
+
+@pytest.mark.slow
+def test_false_claims_stay_within_the_rate_over_many_runs():
+    shares, power = false_shares(40, 500, 30, 200)
+    assert shares.mean() <= 0.2 + 2 * shares.std(ddof=1) / np.sqrt(len(shares))
+    assert power >= 0.8
