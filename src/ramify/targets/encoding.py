@@ -130,12 +130,12 @@ def kind_of(y: Any, hierarchy: Any = None) -> str:
         return "labels"
     array = as_array(y)
     if array.ndim == 2 and array.shape[1] > 1:
+        refuse_missing(array)
         if array.dtype.kind not in "biuf" and any(is_nominal(column) for column in columns_of_mixed(y)):
             raise ValueError(
                 "y has several columns and not all hold numbers. Say that it is 'mixed' to take them side by side, as "
                 "ReliefRanker(target='mixed') does, or fit one estimator per column."
             )
-        refuse_missing(array)
         return "labels" if holds_only_0_and_1(_plain(array)) else "numbers"
     refuse_missing(array)
     if array.ndim == 2 and holds_only_0_and_1(array):
