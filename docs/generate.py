@@ -6,6 +6,7 @@ import ast
 import re
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 MODULES = (
@@ -44,8 +45,14 @@ def api_page() -> str:
     for name in MODULES:
         module = import_module(f"ramify.{name}")
         summary = (module.__doc__ or "").strip().split("\n")[0]
-        lines += _section(f"ramify.{name}", list(module.__all__), summary)
+        lines += _section(f"ramify.{name}", [each for each in module.__all__ if _lives_in(module, each)], summary)
     return "\n".join(lines) + "\n"
+
+
+def _lives_in(module: ModuleType, name: str) -> bool:
+    """Whether a public name is the module's own: one that its home lists too is described there."""
+    home = ".".join(getattr(getattr(module, name), "__module__", module.__name__).split(".")[:2])
+    return home == module.__name__ or name not in getattr(import_module(home), "__all__", ())
 
 
 def _section(title: str, names: list[str], summary: str, module: str | None = None) -> list[str]:
