@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import LabelSetClassifier
 from ramify.chains.links import (
+    LINK_RULE,
     NO_LABELS,
     Learner,
     derived_seed,
@@ -103,7 +104,7 @@ class BinaryRelevance(LabelSetClassifier):
         """What ties the parts of a fitted classifier together."""
         yield from super().state_rules()
         fits = all(is_link(link, self.n_features_in_) for link in self.estimators_)
-        yield fits, "a link must be a fitted forest over the features and the labels before it"
+        yield fits, LINK_RULE
 
 
 def _fit_label(learner: Learner, label: int, out_of_bag: bool, seed: int) -> tuple[Any, NDArray[np.float64] | None]:

@@ -13,8 +13,8 @@ from ramify.chains.base import LabelSetClassifier
 from ramify.chains.chain_order import ORDERS, label_order
 from ramify.chains.links import (
     Learner,
+    chain_rules,
     derived_seed,
-    is_chain,
     learner_over,
     link_probability,
     raw_importances,
@@ -152,8 +152,7 @@ class ClassifierChain(LabelSetClassifier):
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted classifier together."""
         yield from super().state_rules()
-        fits = is_chain(self.order_, self.estimators_, self.n_features_in_)
-        yield fits, "order_ must hold every label, each with its link"
+        yield from chain_rules(self.order_, self.estimators_, self.n_features_in_)
 
 
 @dataclass(frozen=True)

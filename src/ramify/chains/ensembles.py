@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
 from ramify.chains.chain import FittedChain, chain_probabilities, fit_chain
 from ramify.chains.importance import importance_frame
-from ramify.chains.links import Learner, derived_seed, in_parallel, is_chain, learner_over
+from ramify.chains.links import Learner, chain_rules, derived_seed, in_parallel, learner_over
 from ramify.features import Features, apply_features, feature_names
 from ramify.parameters import check_flag, check_integer, check_option, check_real
 from ramify.ranking import FeatureRanking
@@ -136,9 +136,9 @@ class EnsembleOfChains(LabelSetClassifier):
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted classifier together."""
         yield from super().state_rules()
-        chains = zip(self.orders_, self.estimators_, strict=True)
-        fit = all(is_chain(order, links, self.n_features_in_) for order, links in chains)
-        yield fit and len(self.orders_) > 0, "orders_ does not fit the chains"
+        yield len(self.orders_) > 0, "there must be a chain"
+        for order, links in zip(self.orders_, self.estimators_, strict=True):
+            yield from chain_rules(order, links, self.n_features_in_)
 
 
 class LClassifierChains(LabelSetClassifier):
@@ -332,9 +332,9 @@ class LClassifierChains(LabelSetClassifier):
         yield self.importances_.shape[1] == n_columns, "importances_ must have a column per feature and label"
         yield self.keep_forests or not self.estimators_, "there are forests although none were kept"
         if self.keep_forests:
-            chains = zip(self.orders_, self.estimators_, strict=True)
-            fit = all(is_chain(order, links, self.n_features_in_) for order, links in chains)
-            yield fit and len(self.orders_) > 0, "orders_ does not fit the chains"
+            yield len(self.orders_) > 0, "there must be a chain"
+            for order, links in zip(self.orders_, self.estimators_, strict=True):
+                yield from chain_rules(order, links, self.n_features_in_)
 
 
 def _fit_random_chain(learner: Learner, max_samples: float, out_of_bag: bool, seed: int) -> FittedChain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ramify.features import Features, unseen_values_allowed
 from ramify.progress import progress_bar
 from ramify.targets import LabelTarget
 
+LINK_RULE = "a link must be a fitted forest over the features and the labels before it"
 NO_LABELS = np.empty(0, dtype=np.intp)
 
 
@@ -199,8 +200,9 @@ def is_link(link: Any, n_features: int) -> bool:
     return is_forest(link) and hasattr(link, "trees_") and link.n_features_in_ == n_features
 
 
-def is_chain(order: Any, links: Any, n_features: int) -> bool:
-    """Whether a loaded order holds each label once, and the links follow it."""
-    is_order = sorted(np.asarray(order).tolist()) == list(range(len(order)))
-    follows = isinstance(links, list) and len(links) == len(order)
-    return is_order and follows and all(is_link(link, n_features + place) for place, link in enumerate(links))
+def chain_rules(order: NDArray[np.intp], links: Any, n_features: int) -> Iterator[tuple[bool, str]]:
+    """What ties the order and the links of a loaded chain together."""
+    yield sorted(order.tolist()) == list(range(len(order))), "an order must hold each label once"
+    yield isinstance(links, list) and len(links) == len(order), "a chain must have a link per label"
+    fit = all(is_link(link, n_features + place) for place, link in enumerate(links))
+    yield fit, LINK_RULE

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
-from ramify.chains.links import derived_seed, fit_link, in_parallel, is_link, link_probability
+from ramify.chains.links import LINK_RULE, derived_seed, fit_link, in_parallel, is_link, link_probability
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
 from ramify.state import State, integers, items
@@ -161,7 +161,7 @@ class PairwiseLabels(LabelSetClassifier):
         yield len(self.calibrators_) in {0, self.n_outputs_}, "calibrators_ must hold a classifier per label"
         links = [link for link in [*self.estimators_, *self.calibrators_] if link is not None]
         fit = all(is_link(link, self.n_features_in_) for link in links)
-        yield fit, "a link must be a fitted forest over the features and the labels before it"
+        yield fit, LINK_RULE
 
 
 def _fit_pair(estimator: Any, X: Any, pair: NDArray[np.uint8], seed: int) -> Any:
