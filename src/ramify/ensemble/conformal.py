@@ -290,7 +290,10 @@ def _out_of_bag_scores(forest: Any, X: Any) -> tuple[NDArray[np.float64], NDArra
     prediction, seen = forest._out_of_bag(apply_features(forest, X), None)
     rows = np.flatnonzero(seen)
     if not len(rows):
-        raise ValueError("No row is out of bag of any tree. Grow more trees, or use calibrate='split'.")
+        raise ValueError(
+            f"With n_samples={len(seen)} no row is out of bag of any tree. Give more rows, grow more trees, or use "
+            "calibrate='split'."
+        )
     kind = target_type(forest.target_kind_)
     if kind.has_labels:
         return _smoothed(forest, prediction[rows], forest.trees_.n_trees), rows
