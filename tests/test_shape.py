@@ -8,6 +8,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,7 @@ def core_names() -> list[str]:
     return [name for name in dir(_core) if not name.startswith("_")]
 
 
+@cache
 def counts() -> dict[str, tuple[int, list[str]]]:
     """What there is of each, and where."""
     found = [comparisons_of_kinds(), isinstance_on_forests(), private_names_of_other_packages(), core_names()]
