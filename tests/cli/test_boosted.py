@@ -36,8 +36,8 @@ def files(tmp_path_factory):
 def short(monkeypatch):
     """The members of a portfolio with few rounds and trees."""
     whole = portfolio.Portfolio._members_to_try
-    smaller = lambda self, truth, seed: {  # noqa: E731
-        name: member.set_params(n_estimators=8) for name, member in whole(self, truth, seed).items()
+    smaller = lambda self, is_regression, seed: {  # noqa: E731
+        name: member.set_params(n_estimators=8) for name, member in whole(self, is_regression, seed).items()
     }
     monkeypatch.setattr(portfolio.Portfolio, "_members_to_try", smaller)
 

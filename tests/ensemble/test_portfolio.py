@@ -162,6 +162,14 @@ def test_rows_without_weight_are_as_if_deleted():
     np.testing.assert_array_equal(weighted.predict_proba(SETS.X), deleted.predict_proba(SETS.X))
 
 
+def test_nominal_values_that_a_fold_lacks_are_known_to_its_members():
+    names = pd.Series([f"value {i}" for i in range(60)], dtype="category")
+    frame = pd.DataFrame({"name": names, "size": SETS.X[:60, 0]})
+    members = {"boosted": BoostedClassifier(5, random_state=0), "forest": ForestClassifier(5, random_state=0)}
+    model = Portfolio(members, random_state=0).fit(frame, SETS.y[:60])
+    assert model.predict_proba(frame).shape == (60, 4)
+
+
 def test_without_time_one_member_is_tried_and_the_rest_named(monkeypatch):
     ticks = iter(range(0, 100_000, 100))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))

@@ -20,8 +20,9 @@ from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on
 from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.regressor import ForestRegressor
-from ramify.features import unseen_values_allowed
+from ramify.features import Features, learn_features, unseen_values_allowed
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision
@@ -152,11 +153,14 @@ class Portfolio(BaseEstimator):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            X, y = (part if hasattr(part, "shape") or part is None else np.asarray(part) for part in (X, y))
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            truth = _truth_of(y, self.hierarchy, self._is_regression(y))
-            weights = checked_sample_weight(self, sample_weight, truth.n_rows)
-            members = self._members_to_try(truth, seed)
+            is_regression = self._is_regression(y)
+            members = self._members_to_try(is_regression, seed)
+            nominal = next(iter(members.values())).categorical_features
+            n_samples = learn_features(self, X, nominal, max_categories=MAX_CATEGORIES).values.shape[0]
+            weights = checked_sample_weight(self, sample_weight, n_samples)
+            truth = _truth_of(y, self.hierarchy, is_regression, n_samples)
+            X, y = (part if hasattr(part, "shape") else np.asarray(part) for part in (X, y))
             folds = self._folds(truth, weights, seed)
             found = _tried(members, X, y, weights, truth, folds, self._deadline())
             held_out = np.concatenate([test for _, test in folds])
@@ -203,7 +207,7 @@ class Portfolio(BaseEstimator):
         kind = kind_of(y, self.hierarchy) if self.target == "auto" else self.target
         return not target_type(kind).has_labels
 
-    def _members_to_try(self, truth: _Truth, seed: int) -> dict[str, Any]:
+    def _members_to_try(self, is_regression: bool, seed: int) -> dict[str, Any]:
         """Members by name, not fitted."""
         if isinstance(self.members, Mapping):
             given = {name: clone(member) for name, member in self.members.items()}
@@ -212,7 +216,7 @@ class Portfolio(BaseEstimator):
                     member.set_params(hierarchy=self.hierarchy)
             return given
         forest, boosted = (
-            (ForestRegressor, BoostedRegressor) if truth.is_numbers else (ForestClassifier, BoostedClassifier)
+            (ForestRegressor, BoostedRegressor) if is_regression else (ForestClassifier, BoostedClassifier)
         )
         common: dict[str, Any] = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
         if self.hierarchy is not None:
@@ -383,11 +387,11 @@ class _Truth:
         return float(np.mean(1 - errors / np.where(spread > 0, spread, 1.0)))
 
 
-def _truth_of(y: Any, hierarchy: Hierarchy | None, is_regression: bool) -> _Truth:
+def _truth_of(y: Any, hierarchy: Hierarchy | None, is_regression: bool, n_samples: int) -> _Truth:
     if is_regression:
-        numbers = encode_numbers(y)
+        numbers = encode_numbers(y, n_samples=n_samples)
         return _Truth("numbers", numbers.Y * numbers.scale + numbers.mean)
-    labels = encode_labels(y, hierarchy=hierarchy)
+    labels = encode_labels(y, hierarchy=hierarchy, n_samples=n_samples)
     groups = labels.Y.indices.copy() if labels.classes is not None else None
     return _Truth(labels.kind, labels.Y, groups, labels.classes)
 
@@ -435,7 +439,16 @@ def _tried(
 
 
 def _fit_rows(member: Any, X: Any, y: Any, weights: np.ndarray | None, rows: np.ndarray) -> Any:
-    return clone(member).fit(take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows])
+    """A member grown on some of the rows; it knows the nominal values of all."""
+    model = clone(member)
+    features = learn_features(model, X, model.categorical_features, max_categories=MAX_CATEGORIES)
+    values = take_rows(features.values, rows)
+    if features.is_sparse:
+        values = sparse.csc_array(values)
+        values.sort_indices()
+    given = None if weights is None else weights[rows]
+    target = model.encode_target(take_rows(y, rows), sample_weight=given, n_samples=len(rows))
+    return model.grow(Features(values, features.n_categories), target, model.row_weights(target, given))
 
 
 @unseen_values_allowed()
