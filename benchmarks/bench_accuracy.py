@@ -126,12 +126,29 @@ def measured(name: str, folder: Path, seed: int) -> dict[str, Any]:
         "seed": seed,
         "labels": len(data.label_names),
         "rows": int(Y.shape[0]),
+        "members": described(candidates),
         "test": found,
         "boosted": chosen,
         "weights": portfolio.weights_,
         "held_out": portfolio.scores_,
         "cpu": time.process_time() - started,
     }
+
+
+def described(candidates: dict[str, Any]) -> dict[str, str]:
+    """Settings of the members that are not their defaults, aside from the data's own and the seed."""
+    found = {}
+    for name, member in candidates.items():
+        standard = type(member)().get_params()
+        given = {key: value for key, value in member.get_params(deep=False).items() if value is not standard[key]}
+        given = {
+            key: value
+            for key, value in given.items()
+            if key not in ("hierarchy", "categorical_features", "random_state") and value != standard[key]
+        }
+        settings = ", ".join(f"{key}={value!r}" for key, value in given.items())
+        found[name] = f"{type(member).__name__}({settings})"
+    return found
 
 
 def finished(results: Path) -> dict[str, list[dict[str, Any]]]:
@@ -166,7 +183,7 @@ def table(runs: dict[str, list[dict[str, Any]]], rounds: dict[str, float] | None
         weights = "; ".join(f"{share:.2f} {member}" for member, share in of_set[0]["weights"].items())
         cells = [name, str(of_set[0]["labels"]), str(len(of_set)), *published, *own, weights, f"{of_set[0]['cpu']:.0f}"]
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", *summary(runs), ""]
+    lines += ["", *summary(runs), "", *settings(runs), ""]
     if rounds is not None:
         lines += [
             f"One round on cellcycle_FUN (499 labels, one thread): {1000 * rounds['ramify']:.0f} ms of CPU, XGBoost",
@@ -176,6 +193,16 @@ def table(runs: dict[str, list[dict[str, Any]]], rounds: dict[str, float] | None
         ]
     lines.append(f"Ramify {ramify.__version__}, Python {platform.python_version()}, {platform.machine()}.")
     return "\n".join(lines) + "\n"
+
+
+def settings(runs: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """What the members were, and for which data sets where that differs."""
+    by_members: dict[str, list[str]] = {}
+    for name, of_set in runs.items():
+        for run in of_set:
+            key = "; ".join(f"{member} is `{made}`" for member, made in run["members"].items())
+            by_members.setdefault(key, []).append(name)
+    return [f"- {', '.join(dict.fromkeys(names))}: {key}." for key, names in by_members.items()]
 
 
 def summary(runs: dict[str, list[dict[str, Any]]]) -> list[str]:
