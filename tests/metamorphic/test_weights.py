@@ -88,11 +88,10 @@ def test_the_flow_leaves_out_rows_of_weight_zero():
     data = weighted_data(weights)
     kept = data.rows(np.flatnonzero(weights))
     plain = Dataset(kept.X, kept.y, "labels", label_names=kept.label_names)
-    options = {"methods": ["genie3", "relief"], "n_estimators": 5, "n_repeats": 2, "n_neighbors": 3}
+    options = {"methods": ["genie3", "relief"], "n_estimators": 5, "fdr": None, "n_neighbors": 3}
     found, expected = analyse(data, **options), analyse(plain, **options)
     for method in options["methods"]:
         np.testing.assert_array_equal(found.rankings[method].scores, expected.rankings[method].scores)
-    np.testing.assert_array_equal(found.q_values, expected.q_values)
     models = [fit_model(one, n_estimators=5).results.measures for one in (data, plain)]
     np.testing.assert_array_equal(*(table["model"].to_numpy() for table in models))
 
@@ -101,9 +100,9 @@ def test_methods_that_cannot_weigh_rows_refuse_weighted_data_by_name():
     data = weighted_data(1.0 + np.arange(40) % 2)
     for method in ("relief", "lcc"):
         with pytest.raises(ValueError, match=f"The method {method} takes no row weights"):
-            analyse(data, methods=[method], n_estimators=3, noise=None)
+            analyse(data, methods=[method], n_estimators=3, fdr=None)
     with pytest.raises(ValueError, match="quality of rankings .* takes no row weights"):
-        analyse(data, n_estimators=3, noise=None, quality=True)
+        analyse(data, n_estimators=3, fdr=None, quality=True)
     with pytest.raises(ValueError, match="The method br takes no row weights"):
         fit_model(data, method="br", n_estimators=3)
     terms = make_feature_hierarchy(40, random_state=0)

@@ -19,6 +19,7 @@ from scipy import sparse
 import ramify
 from ramify import _core, chains, ensemble, ranking
 from ramify.datasets import make_hierarchical, make_label_ranking, read_arff, read_csv
+from ramify.features import distances
 
 N_CALLS = 2000
 METHODS = ("FeatureTable.append", "FeatureTable.take", "Forest.first", "Forest.part", "Forest.arrays")
@@ -66,7 +67,11 @@ def use_the_library(folder: Path) -> None:
     ensemble.export_tree(ranked, 0)
     ranking.forest_ranking(ranked, ["permutation"], ranks.X, ranks.y)
     ranking.ReliefRanker(3, categorical_features=[3], random_state=0).fit(X, data.y)
-    ranking.ReliefRanker(3, random_state=0).fit(stored, data.y)
+    with mock.patch.object(distances, "_DENSE_CELLS", 0):
+        ranking.ReliefRanker(3, random_state=0).fit(stored, data.y)
+    many = make_hierarchical(120, n_features=6, depth=2, random_state=0)
+    for forest, y in ((ensemble.ForestClassifier, many.y), (ensemble.ForestRegressor, many.X[:, [0]])):
+        ranking.discoveries(forest(20), many.X, y, n_draws=2, random_state=0)
     chains.LClassifierChains(ensemble.ForestClassifier(2), random_state=0).fit(X, (X[:, :3] > 0).astype(int))
     (folder / "a.csv").write_text("a,b,c\n" + "1,2,x\n3,?,y\n" * 20, encoding="utf-8")
     read_csv(folder / "a.csv", target="c")

@@ -170,7 +170,6 @@ def hostile_parts(rng: np.random.Generator, n_features: int, n_labels: int) -> d
     outcomes = [Outcome(text(), float(numbers(1)[0]), float(numbers(1)[0]), None, reasons)]
     sizes = np.array([1, 2, 5])
     choices = {
-        "p_values": numbers(rng.choice([n_features, 3, 0])),
         "label_quality": numbers(rng.choice([n_labels, 1])),
         "label_baseline": numbers(n_labels),
         "knn_quality": {text(): float(value) for value in numbers(3)},

@@ -263,7 +263,8 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
         yield kind.has_labels, "target_kind_ must be one of labels"
         has_values = self._class_values is not None
         yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
-        fits = self.hierarchy is None or self.hierarchy.names == self.label_names_
+        names = None if self.hierarchy is None else self.hierarchy.names
+        fits = names == (self.label_names_ if self.target_kind_ == "hierarchy" else None)
         yield fits, "the hierarchy must be that of the labels"
 
 
