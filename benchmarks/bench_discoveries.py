@@ -283,9 +283,10 @@ def peers_table(records: list[dict[str, Any]]) -> list[str]:
     for method in dict.fromkeys(record["method"] for record in records):
         cells = []
         for name in PEER_DESIGNS:
-            rows = [r for r in records if (r["method"], r["design"]) == (method, name) and "refused" not in r]
+            found = [r for r in records if (r["method"], r["design"]) == (method, name)]
+            rows = [r for r in found if "refused" not in r]
             share = f"{false_share(rows, 'joint 0.1')[0]:.2f} / {power(rows, 'joint 0.1')}" if rows else ""
-            cells.append(f"{share} ({len(rows)} runs)" if rows else "refused")
+            cells.append(f"{share} ({len(rows)} runs)" if rows else "refused" if found else "not run")
         lines.append(f"| {method} | {' | '.join(cells)} |")
     return lines
 
