@@ -146,7 +146,7 @@ def test_tables_are_saved_as_csv(opened, report):
     content = content_of(page)
     name, lines = saved(page, "#save-ranking")
     assert name == "ranking.csv"
-    assert lines[0][:4] == ["rank", "feature", "genie3 score", "p"]
+    assert lines[0][:5] == ["rank", "feature", "genie3 score", "p", "q"]
     assert [line[1] for line in lines[1:]] == best_features(content, 0)
     assert float(lines[1][2]) == max(content["methods"][0]["scores"])
     name, lines = saved(page, "#save-branches")

@@ -268,10 +268,10 @@
   }
   function rankingLines() {
     const method = methods[state.label >= 0 ? branchMethod() : state.method];
-    const list = ["rank", "feature", method.name + " score"], extra = ["p_values", "planted", "selected"].filter((key) => features[key]);
-    const others = methods.length > 1 ? methods : [];
-    const head = [...list, ...extra.map((key) => (key === "p_values" ? "p" : key)), ...others.map((m) => "rank by " + m.name)];
-    return [head, ...rankingRows().map((row) => [row.rank, features.names[row.feature], row.score, ...extra.map((key) => features[key][row.feature]), ...others.map((m) => m.ranks[row.feature])])];
+    const list = ["rank", "feature", method.name + " score"], extra = ["planted", "selected"].filter((key) => features[key]);
+    const others = methods.length > 1 ? methods : [], claims = features.claims ? ["p", "q"] : [];
+    const head = [...list, ...claims, ...extra, ...others.map((m) => "rank by " + m.name)];
+    return [head, ...rankingRows().map((row) => [row.rank, features.names[row.feature], row.score, ...claims.map((key, i) => claimOf(row.feature, state.label)?.[i] ?? ""), ...extra.map((key) => features[key][row.feature]), ...others.map((m) => m.ranks[row.feature])])];
   }
   function branchLines() {
     const lines = [["feature", "branch", "score", "share"]];
