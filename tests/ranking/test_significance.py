@@ -24,7 +24,7 @@ def rankers(hierarchy):
 def test_p_values_of_noise_are_honest(name, method):
     """P(p <= a) <= a up to Monte Carlo error, beside relevant features, globally and per label."""
     noise, noise_per_label = [], []
-    per_label = name != "symbolic"
+    per_label = name not in ("symbolic", "genie3")  # without, or refused
     for seed in range(6):
         data = make_hierarchical(120, depth=1, n_features=40, random_state=seed)
         data.X[:, ::2] = np.round(data.X[:, ::2])  # features with few and with many values
@@ -43,7 +43,7 @@ def test_p_values_of_noise_are_honest(name, method):
 @pytest.mark.parametrize("method", ["shadow", "permutation"])
 def test_relevant_features_are_found(method):
     data = make_hierarchical(400, depth=2, n_features=40, noise=0.0, random_state=0)
-    ranker = ForestRanker(ForestClassifier(60, hierarchy=data.hierarchy, random_state=0))
+    ranker = ForestRanker(ForestClassifier(60, hierarchy=data.hierarchy, random_state=0), scores="genie3_oob")
     found = significance(ranker, data.X, data.y, method=method, n_repeats=10, per_label="branch", random_state=0)
     relevant = data.truth.any(axis=1)
     assert (found.q_values[relevant] < 0.05).all()
@@ -52,6 +52,27 @@ def test_relevant_features_are_found(method):
     drives_branch = data.truth[:, [top, *map(data.hierarchy.index, data.hierarchy.descendants("1"))]].any(axis=1)
     assert (found.q_values_per_label[drives_branch, top] < 0.1).all()
     assert found.q_values_per_label.shape == (40, data.n_labels)
+
+
+def test_gains_in_the_bag_have_no_p_values_per_label():
+    data = make_hierarchical(60, depth=1, n_features=6, random_state=0)
+    ranker = ForestRanker(ForestClassifier(3, hierarchy=data.hierarchy, random_state=0))
+    with pytest.raises(ValueError, match=r"no valid p-values.*ramify\.ranking\.discoveries"):
+        significance(ranker, data.X, data.y, n_repeats=2, per_label="branch", random_state=0)
+
+
+def test_it_is_a_frame_and_a_file(tmp_path):
+    data = make_hierarchical(100, depth=1, n_features=10, random_state=0)
+    names = ["=1+1", *(f"f{j}" for j in range(9))]
+    found = significance(ReliefRanker(5), pd.DataFrame(data.X, columns=names), data.y, n_repeats=3, random_state=0)
+    frame = found.to_frame()
+    assert list(frame.columns) == ["feature", "score", "rank", "p", "q"]
+    assert frame["rank"].is_monotonic_increasing
+    assert frame.set_index("feature").loc[names, "p"].tolist() == found.p_values.tolist()
+    found.save(tmp_path / "noise.csv")
+    read = pd.read_csv(tmp_path / "noise.csv")
+    assert read["q"].tolist() == frame["q"].tolist()
+    assert not any(name.startswith("=") for name in read["feature"])
 
 
 def test_q_values_are_benjamini_hochberg():

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from scipy.stats import false_discovery_control
 from sklearn.base import clone
@@ -17,6 +20,7 @@ from ramify.features.frames import column_names, n_rows, take_rows, weighing_row
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.writing import neutralised, whole_text
 
 PER_LABEL = (False, True, "branch")
 
@@ -47,6 +51,26 @@ class Significance:
     method: str
     n_repeats: int
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row per feature, the best first: feature, score, rank, p and q."""
+        frame = pd.DataFrame(
+            {
+                "feature": list(self.ranking.names),
+                "score": self.ranking.scores,
+                "rank": self.ranking.ranks,
+                "p": self.p_values,
+                "q": self.q_values,
+            }
+        )
+        return frame.sort_values("rank", kind="stable", ignore_index=True)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_frame` as CSV, in one piece; names that a spreadsheet takes for formulas are made harmless."""
+        frame = self.to_frame()
+        frame["feature"] = [neutralised(name) for name in frame["feature"]]
+        with whole_text(Path(path)) as file:
+            frame.to_csv(file, index=False, lineterminator="\n")
+
 
 def significance(
     ranker: Any,
@@ -76,7 +100,9 @@ def significance(
     n_repeats : int, default=20
         Number of repetitions.
     per_label : bool or "branch", default=False
-        Whether to give p-values per label too, or per branch: a label with all labels below it.
+        Whether to give p-values per label too, or per branch: a label with all labels below it. Gains in the bag credit
+        a feature that is good for anything to every label, so they are refused here; which feature drives which branch
+        is what `discoveries` tests.
     random_state : int, RandomState or None
         Seed of the orders; the ranker keeps its own.
     verbose : int, default=0
@@ -124,8 +150,14 @@ def significance(
         ranking = clone(ranker).fit(X, y, **weights).ranking_
         if per_label and ranking.per_label is None:
             raise ValueError(
-                f"{type(ranker).__name__} gives no scores per label here. Use scores='genie3', 'genie3_oob' or "
-                "'permutation' of a ForestRanker, or ReliefRanker(per_label=True)."
+                f"{type(ranker).__name__} gives no scores per label here. Use scores='genie3_oob' or 'permutation' of "
+                "a ForestRanker, or ReliefRanker(per_label=True)."
+            )
+        if per_label and ranking.origin.get("method") == "genie3":
+            raise ValueError(
+                "Scores per label from gains in the bag have no valid p-values: a feature that is good for anything is "
+                "credited to every label. Use scores='genie3_oob' or 'permutation', or ramify.ranking.discoveries: it "
+                "tests what drives each branch."
             )
         repeats = _shadow_repeats if method == "shadow" else _permutation_repeats
         own, noise = [], []
