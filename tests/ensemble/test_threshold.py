@@ -10,6 +10,7 @@ import ramify
 from ramify import ForestClassifier
 from ramify.chains import BinaryRelevance
 from ramify.datasets import make_hierarchical, make_multilabel
+from ramify.ensemble import BoostedClassifier
 from ramify.ensemble.threshold import cost_thresholds, f1_thresholds
 
 
@@ -153,13 +154,14 @@ def test_bad_value_is_refused(parameters, y, words):
         ForestClassifier(5, **parameters).fit([[0.0], [1.0], [2.0]], y)
 
 
-def test_balanced_label_weights_are_one_over_the_frequency():
+@pytest.mark.parametrize("model", [ForestClassifier, BoostedClassifier])
+def test_balanced_label_weights_are_one_over_the_frequency(model):
     data = make_multilabel(200, n_features=8, n_labels=4, random_state=0)
     Y = sparse.csr_array(data.y).toarray()
-    balanced = ForestClassifier(8, label_weight="balanced", random_state=0).fit(data.X, Y)
-    given = ForestClassifier(8, label_weight=1 / Y.mean(axis=0), random_state=0).fit(data.X, Y)
+    balanced = model(8, label_weight="balanced", random_state=0).fit(data.X, Y)
+    given = model(8, label_weight=1 / Y.mean(axis=0), random_state=0).fit(data.X, Y)
     np.testing.assert_array_equal(balanced.predict_proba(data.X), given.predict_proba(data.X))
     np.testing.assert_allclose(balanced.output_weights(), 1 / Y.mean(axis=0))
     never = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
     frame = pd.DataFrame(never, columns=list("abcde"))
-    assert ForestClassifier(3, label_weight="balanced", random_state=0).fit(data.X, frame).output_weights()[-1] == 0
+    assert model(3, label_weight="balanced", random_state=0).fit(data.X, frame).output_weights()[-1] == 0

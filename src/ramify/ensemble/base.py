@@ -325,9 +325,11 @@ class BaseForest(BaseEstimator):
             )
         return self.label_names_.index(str(label))
 
-    def _mean_of_trees(self, rows: _core.FeatureRows) -> np.ndarray:
+    def _mean_of_trees(self, rows: _core.FeatureRows, first_row: int = 0, last_row: int | None = None) -> np.ndarray:
+        """Mean of the trees, of boosted ones their sum, for some of the rows: (n_rows, n_outputs)."""
+        stop = rows.n_rows if last_row is None else last_row
         n_threads = effective_n_jobs(self.n_jobs)
-        return _core.predict(self.trees_, rows, first_row=0, last_row=rows.n_rows, n_threads=n_threads)
+        return _core.predict(self.trees_, rows, first_row=first_row, last_row=stop, n_threads=n_threads)
 
     def _row_blocks(self, n_rows: int) -> Iterator[tuple[int, int]]:
         """Blocks of rows whose dense predictions stay within a few tens of megabytes."""
@@ -349,7 +351,7 @@ class BaseForest(BaseEstimator):
             seed=self._drawn_seed(),
             first_tree=0,
             n_trees=check_integer(self, "n_estimators", self.n_estimators, low=1),
-            max_features=_feature_count(self, n_features),
+            max_features=feature_count(self, n_features),
             bootstrap=check_flag(self, "bootstrap", self.bootstrap),
             random_splits=check_option(self, "splitter", self.splitter, ("best", "random")) == "random",
             max_depth=-1 if self.max_depth is None else check_integer(self, "max_depth", self.max_depth, low=1),
@@ -397,6 +399,13 @@ class BaseForest(BaseEstimator):
             n_threads=effective_n_jobs(self.n_jobs),
         )
         return prediction, n_trees > 0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
 
 
 @contextmanager
@@ -453,7 +462,8 @@ def refuse_extreme_weights(estimator: BaseEstimator, weights: np.ndarray, name: 
         )
 
 
-def _feature_count(estimator: Any, n_features: int) -> int:
+def feature_count(estimator: Any, n_features: int) -> int:
+    """Features to look at in a node, from the `max_features` parameter."""
     value = estimator.max_features
     if value is None:
         return n_features

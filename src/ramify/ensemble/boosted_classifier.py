@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.boosting import BaseBoosted
+from ramify.ensemble.for_labels import ForLabels
+from ramify.ensemble.tree_parameters import BoostedParameters
 from ramify.hierarchy import Hierarchy
-from ramify.state import State, flag, nothing_or, value_row
-from ramify.targets import LabelTarget, encode_labels, target_type
+from ramify.state import State
 
 
-class BoostedClassifier(ClassifierMixin, BaseBoosted):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
     """Boosted trees for classes, label sets and label hierarchies, one tree per round for all labels.
 
     Parameters
@@ -27,9 +28,9 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels. `fit` closes y under ancestors, labels weigh less the deeper they are, and the
         probability of a label is the largest among itself and its descendants.
-    label_weight : array-like of shape (n_labels,) or None, default=None
+    label_weight : array-like of shape (n_labels,), "balanced" or None, default=None
         Weights of the labels in the search for splits and in the loss to stop by, multiplied with those of the
-        hierarchy.
+        hierarchy; "balanced" is one over the frequency of each label.
     learning_rate : float, default=0.05
         Share of each step that is taken.
     sketch : int, default=10
@@ -115,83 +116,11 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
     True
     """
 
-    fitted_state: ClassVar[State] = {
-        **BaseBoosted.fitted_state,
-        "_class_values": nothing_or(value_row("n_labels")),
-        "_sparse_sets": flag(),
-    }
+    fitted_state: ClassVar[State] = {**BaseBoosted.fitted_state, **ForLabels.fitted_state}
 
-    def __init__(
-        self,
-        n_estimators: int = 300,
-        *,
-        hierarchy: Hierarchy | None = None,
-        label_weight: Any = None,
-        learning_rate: float = 0.05,
-        sketch: int = 10,
-        max_depth: int | None = 6,
-        max_samples: float = 0.7,
-        max_features: Any = 0.3,
-        min_samples_leaf: int = 5,
-        l2: float = 1.0,
-        tolerance: float = 0.1,
-        early_stopping: float | None = 0.1,
-        patience: int = 30,
-        max_bins: int | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.hierarchy = hierarchy
-        self.label_weight = label_weight
-        self.learning_rate = learning_rate
-        self.sketch = sketch
-        self.max_depth = max_depth
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.l2 = l2
-        self.tolerance = tolerance
-        self.early_stopping = early_stopping
-        self.patience = patience
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def encode_target(
-        self,
-        y: Any,
-        *,
-        sample_weight: np.ndarray | None = None,  # noqa: ARG002
-        n_samples: int | None = None,
-    ) -> LabelTarget:
-        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
-
-        Parameters
-        ----------
-        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
-            The target.
-        sample_weight : array of shape (n_samples,), optional
-            Does not matter here.
-        n_samples : int, optional
-            Number of rows that y must have.
-        """
-        return encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
-
-    def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
-        self._class_values = target.classes
-        self._sparse_sets = target.was_sparse
-        self.prior_ = target.frequencies(weights)
-
-    @property
-    def classes_(self) -> Any:
-        """Class values; for label sets `[0, 1]` per label."""
-        check_is_fitted(self, "trees_")
-        return self._class_values if self._class_values is not None else np.tile([0, 1], (self.n_outputs_, 1))
+    hierarchy: Hierarchy | None = None
+    label_weight: Any = None
+    tolerance: float = 0.1
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of each class or label, before a hierarchy's maximum.
@@ -245,27 +174,12 @@ class BoostedClassifier(ClassifierMixin, BaseBoosted):
         """
         check_is_fitted(self, "trees_")
         if self._class_values is not None:
-            return self._class_values[self._scores(X).argmax(axis=1)]
+            return self._class_values[self._best_classes(X)]
         sets = (self.predict_proba(X) > 0.5).astype(np.int64)
         return sparse.csr_array(sets) if self._sparse_sets else sets
 
-    def _predicted_outputs(self, X: Any) -> sparse.csr_array:
-        if self._class_values is None:
-            return sparse.csr_array(self.predict(X))
-        best = self._scores(X).argmax(axis=1)
-        shape = (len(best), len(self._class_values))
-        return sparse.csr_array((np.ones(len(best)), best, np.arange(len(best) + 1)), shape=shape)
-
-    def state_rules(self) -> Iterator[tuple[bool, str]]:
-        """What ties the parts of a fitted forest together."""
-        yield from super().state_rules()
-        kind = target_type(self.target_kind_)
-        yield kind.has_labels, "target_kind_ must be one of labels"
-        has_values = self._class_values is not None
-        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
-        names = None if self.hierarchy is None else self.hierarchy.names
-        fits = names == (self.label_names_ if self.target_kind_ == "hierarchy" else None)
-        yield fits, "the hierarchy must be that of the labels"
+    def _best_classes(self, X: Any) -> np.ndarray:
+        return self._scores(X).argmax(axis=1)
 
 
 def _largest_below(probabilities: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:

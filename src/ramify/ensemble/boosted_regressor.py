@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from ramify.ensemble.boosting import BaseBoosted
-from ramify.ensemble.explanation import Output
-from ramify.state import State, flag, numbers, one_of
-from ramify.targets import NumberTarget, encode_numbers
+from ramify.ensemble.for_numbers import ForNumbers
+from ramify.ensemble.tree_parameters import BoostedParameters
+from ramify.state import State
 
 
-class BoostedRegressor(RegressorMixin, BaseBoosted):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BoostedRegressor(ForNumbers, BaseBoosted, BoostedParameters):
     """Boosted trees for one or several numbers, one tree per round for all targets.
 
     Targets are standardised, so that each counts the same unless `target_weight` says otherwise.
@@ -102,70 +102,9 @@ class BoostedRegressor(RegressorMixin, BaseBoosted):
     [[False, False], [True, True]]
     """
 
-    fitted_state: ClassVar[State] = {
-        **BaseBoosted.fitted_state,
-        "target_kind_": one_of("numbers"),
-        "scale_": numbers("n_labels"),
-        "_single": flag(),
-    }
+    fitted_state: ClassVar[State] = {**BaseBoosted.fitted_state, **ForNumbers.fitted_state}
 
-    def __init__(
-        self,
-        n_estimators: int = 300,
-        *,
-        target_weight: Any = None,
-        learning_rate: float = 0.05,
-        sketch: int = 10,
-        max_depth: int | None = 6,
-        max_samples: float = 0.7,
-        max_features: Any = 0.3,
-        min_samples_leaf: int = 5,
-        l2: float = 1.0,
-        early_stopping: float | None = 0.1,
-        patience: int = 30,
-        max_bins: int | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.target_weight = target_weight
-        self.learning_rate = learning_rate
-        self.sketch = sketch
-        self.max_depth = max_depth
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.l2 = l2
-        self.early_stopping = early_stopping
-        self.patience = patience
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def encode_target(
-        self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None
-    ) -> NumberTarget:
-        """One or several numbers, standardised.
-
-        Parameters
-        ----------
-        y : array or frame of shape (n_samples,) or (n_samples, n_targets)
-            The target.
-        sample_weight : array of shape (n_samples,), optional
-            Checked weights of the rows.
-        n_samples : int, optional
-            Number of rows that y must have.
-        """
-        weight = self.target_weight
-        return encode_numbers(y, target_weight=weight, sample_weight=sample_weight, n_samples=n_samples)
-
-    def _keep(self, target: NumberTarget, weights: np.ndarray | None) -> None:  # noqa: ARG002
-        self._single = target.is_single
-        self.prior_, self.scale_ = target.mean, target.scale
+    target_weight: Any = None
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean of training and the steps of all trees.
@@ -180,35 +119,4 @@ class BoostedRegressor(RegressorMixin, BaseBoosted):
         array of shape (n_samples,) or (n_samples, n_targets)
             One-dimensional if y was at fit.
         """
-        numbers = self._scores(X) * self.scale_ + self.prior_
-        return numbers[:, 0] if self._single else numbers
-
-    def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
-        """What each feature on the paths added to a prediction, and the value that all predictions start from.
-
-        Parameters
-        ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features.
-        label : str or int, default=0
-            Name of the target in `label_names_`, or its position.
-
-        Returns
-        -------
-        contributions : array of shape (n_samples, n_features)
-            In units of the target; each row sums, together with `base`, to the prediction.
-        base : float
-            The mean of training and the expected steps of the trees.
-        """
-        values, base = super().contributions(X, label)
-        output = self._label_index(label)
-        return values * self.scale_[output], float(base * self.scale_[output] + self.prior_[output])
-
-    def _output(self, label: Any) -> Output:
-        index = self._label_index(label)
-        return Output(index, self.label_names_[index], float(self.scale_[index]), float(self.prior_[index]))
-
-    def state_rules(self) -> Iterator[tuple[bool, str]]:
-        """What ties the parts of a fitted forest together."""
-        yield from super().state_rules()
-        yield not self._single or self.n_outputs_ == 1, "several targets cannot be one-dimensional"
+        return self._in_units(self._scores(X))

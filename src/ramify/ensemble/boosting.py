@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,11 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble.base import BaseForest
+from ramify.ensemble.base import BaseForest, feature_count
 from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features
-from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.parameters import check_integer, check_jobs, check_real
 from ramify.progress import progress_bar
 from ramify.state import State, matrix, numbers, perhaps
 from ramify.targets import Target
@@ -89,7 +88,7 @@ class BaseBoosted(BaseForest):
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             first_tree=0,
             n_trees=check_integer(self, "n_estimators", self.n_estimators, low=1),
-            max_features=self._features_per_node(n_features),
+            max_features=feature_count(self, n_features),
             bootstrap=False,
             random_splits=False,
             max_depth=-1 if self.max_depth is None else check_integer(self, "max_depth", self.max_depth, low=1),
@@ -121,17 +120,6 @@ class BaseBoosted(BaseForest):
                 progress=progress,
             )
         self.gains_ = sparse.csr_array(gains, shape=(n_features, self.trees_.n_outputs))
-
-    def _features_per_node(self, n_features: int) -> int:
-        value = self.max_features
-        if value is None:
-            return n_features
-        if isinstance(value, str):
-            check_option(self, "max_features", value, ("sqrt", "log2", None))
-            return max(1, int(np.sqrt(n_features) if value == "sqrt" else np.log2(n_features)))
-        if isinstance(value, Integral):
-            return min(check_integer(self, "max_features", value, low=1), n_features)
-        return max(1, int(check_real(self, "max_features", value, low=0, high=1, open_low=True) * n_features))
 
     def _scores(self, X: Any) -> np.ndarray:
         """Sum of the steps and what they are added to: (n_samples, n_labels)."""
@@ -173,14 +161,6 @@ class BaseBoosted(BaseForest):
         """What ties the parts of a fitted model together."""
         yield from super().state_rules()
         yield self.trees_.outcome == "steps", "the trees must be boosted ones, whose leaves hold steps"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _of_mean_one(weights: np.ndarray | None) -> np.ndarray | None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble.base import BaseForest, refuse_extreme_weights
+from ramify.ensemble.base import refuse_extreme_weights
+from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.threshold import (
     check_threshold,
     chosen_threshold,
@@ -22,17 +22,17 @@ from ramify.ensemble.threshold import (
     is_chosen,
     with_all_ancestors,
 )
+from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
 from ramify.parameters import check_option, check_real
-from ramify.state import State, flag, instance, nothing_or, numbers, perhaps, value_row
-from ramify.targets import ClassTarget, LabelTarget, Target, encode_labels, target_type
-
-_ZERO_ONE = np.array([0, 1])
+from ramify.state import State, instance, numbers, perhaps
+from ramify.targets import ClassTarget, LabelTarget, Target
 
 
-class ForestClassifier(ClassifierMixin, BaseForest):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestClassifier(ForLabels, ForestParameters):
     """Ensemble of predictive clustering trees for classes, label sets and label hierarchies.
 
     Parameters
@@ -133,112 +133,24 @@ class ForestClassifier(ClassifierMixin, BaseForest):
     """
 
     fitted_state: ClassVar[State] = {
-        **BaseForest.fitted_state,
-        "_class_values": nothing_or(value_row("n_labels")),
-        "_sparse_sets": flag(),
+        **ForLabels.fitted_state,
         "threshold_": instance(float, np.ndarray),
         "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
     }
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        hierarchy: Hierarchy | None = None,
-        label_weight: Any = None,
-        class_weight: Any = None,
-        threshold: Any = 0.5,
-        splitter: Literal["best", "random"] = "best",
-        bootstrap: bool = True,
-        max_features: Any = "sqrt",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        min_impurity_decrease: float = 0.0,
-        max_bins: int | None = None,
-        categorical_features: Any = "from_dtype",
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.hierarchy = hierarchy
-        self.label_weight = label_weight
-        self.class_weight = class_weight
-        self.threshold = threshold
-        self.splitter = splitter
-        self.bootstrap = bootstrap
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def encode_target(
-        self,
-        y: Any,
-        *,
-        sample_weight: np.ndarray | None = None,
-        n_samples: int | None = None,
-    ) -> LabelTarget:
-        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
-
-        Parameters
-        ----------
-        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
-            The target.
-        sample_weight : array of shape (n_samples,), optional
-            What "balanced" label weights count.
-        n_samples : int, optional
-            Number of rows that y must have.
-        """
-        if not isinstance(self.label_weight, str):
-            return encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
-        check_option(self, "label_weight", self.label_weight, ("balanced", None))
-        target = encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples)
-        if isinstance(target, ClassTarget):
-            raise ValueError(
-                "label_weight='balanced' is for label sets, but y holds classes. Use class_weight instead."
-            )
-        return replace(target, weights=target.weights * _one_over(target.frequencies(sample_weight)))
+    hierarchy: Hierarchy | None = None
+    label_weight: Any = None
+    class_weight: Any = None
+    threshold: Any = 0.5
 
     def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
-        self._class_values = target.classes
-        self._sparse_sets = target.was_sparse
-        self.prior_ = target.frequencies(weights)
+        super()._keep(target, weights)
         if isinstance(target, ClassTarget) and not (np.ndim(self.threshold) == 0 and self.threshold == 0.5):
             raise ValueError(
                 f"The 'threshold' parameter of {type(self).__name__} is for label sets, but y holds classes: the most "
                 "probable class is predicted. Use class_weight to prefer some."
             )
         self.threshold_ = 0.5 if is_chosen(self.threshold) else given_threshold(self, self.trees_.n_outputs)
-
-    def output_weights(self) -> np.ndarray:
-        """Weight of each label in the impurity."""
-        if self.label_weight is None:
-            weights = super().output_weights()
-        elif isinstance(self.label_weight, str):
-            weights = _one_over(self.prior_)
-        else:
-            weights = np.array(self.label_weight, dtype=float)
-        return weights if self.hierarchy is None else weights * self.hierarchy.weights
-
-    @property
-    def classes_(self) -> Any:
-        """Class values; for label sets `[0, 1]` per label."""
-        check_is_fitted(self, "trees_")
-        return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
 
     def predict(self, X: Any) -> Any:
         """The most probable class, or the labels whose probability exceeds `threshold_`.
@@ -253,14 +165,10 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
             Sparse if y was sparse at fit.
         """
-        rows = self.rows_of(X)
-        n_threads = effective_n_jobs(self.n_jobs)
+        check_is_fitted(self, "trees_")
         if self._class_values is not None:
-            best = [
-                _core.predict(self.trees_, rows, first_row=start, last_row=stop, n_threads=n_threads).argmax(axis=1)
-                for start, stop in self._row_blocks(rows.n_rows)
-            ]
-            return self._class_values[np.concatenate(best)]
+            return self._class_values[self._best_classes(X)]
+        rows = self.rows_of(X)
         least = min(1.0, float(np.min(self.threshold_)))
         likely = self._sparse_probabilities(rows, least)
         limits = np.broadcast_to(self.threshold_, self.trees_.n_outputs)[likely.indices]
@@ -270,6 +178,11 @@ class ForestClassifier(ClassifierMixin, BaseForest):
         if self.hierarchy is not None and np.ndim(self.threshold_) == 1:
             sets = self._with_all_ancestors(sets, self.hierarchy)
         return sets if self._sparse_sets else sets.toarray()
+
+    def _best_classes(self, X: Any) -> np.ndarray:
+        rows = self.rows_of(X)
+        blocks = self._row_blocks(rows.n_rows)
+        return np.concatenate([self._mean_of_trees(rows, start, stop).argmax(axis=1) for start, stop in blocks])
 
     def _with_all_ancestors(self, sets: sparse.csr_array, hierarchy: Hierarchy) -> sparse.csr_array:
         blocks = [
@@ -299,15 +212,6 @@ class ForestClassifier(ClassifierMixin, BaseForest):
             return self._mean_of_trees(rows)
         title = f"{type(self).__name__}.predict_proba"
         return self._sparse_probabilities(rows, check_real(title, "at_least", at_least, low=0, high=1))
-
-    def _predicted_outputs(self, X: Any) -> sparse.csr_array:
-        predicted = self.predict(X)
-        if self._class_values is None:
-            return sparse.csr_array(predicted)
-        order = np.argsort(self._class_values, kind="stable")
-        best = order[np.searchsorted(self._class_values, predicted, sorter=order)]
-        shape = (len(best), len(self._class_values))
-        return sparse.csr_array((np.ones(len(best)), best, np.arange(len(best) + 1)), shape=shape)
 
     def _sparse_probabilities(self, rows: _core.FeatureRows, threshold: float) -> sparse.csr_array:
         data, indices, indptr = _core.predict(
@@ -379,26 +283,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted forest together."""
         yield from super().state_rules()
-        kind = target_type(self.target_kind_)
-        yield kind.has_labels and self.trees_.outcome == "labels", "target_kind_ must be one of labels"
-        has_values = self._class_values is not None
-        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
-        fits = self.hierarchy is None or self.hierarchy.names == self.label_names_
-        yield fits, "the hierarchy must be that of the labels"
+        yield self.trees_.outcome == "labels", "the trees must be for labels"
         limits = np.asarray(self.threshold_, dtype=np.float64)
         right = limits.shape in {(), (self.trees_.n_outputs,)} and bool(((limits >= 0) & (limits < 2)).all())
         yield right, "threshold_ must be a number between 0 and 1, or one per label"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        # The tag multi_label stays off: its check wants probabilities within (0, 1), and pure leaves have 0 and 1.
-        tags.target_tags.multi_output = True
-        return tags
-
-
-def _one_over(frequencies: np.ndarray) -> np.ndarray:
-    """Weights of labels that make rare ones count as much as frequent ones; labels of no row have none."""
-    return np.where(frequencies > 0, 1 / np.where(frequencies > 0, frequencies, 1.0), 0.0)

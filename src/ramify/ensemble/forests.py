@@ -47,11 +47,8 @@ def forest_for(
     made = target if isinstance(target, Target) else target_type(target)
     if made.forest not in FORESTS:
         raise ValueError(f"No forest fits a target of kind {made.kind!r}; ReliefRanker ranks features for it.")
-    order = made.hierarchy if hierarchy is None else hierarchy
-    if order is not None:
-        parameters["hierarchy"] = order
     forest = FORESTS[made.forest]
-    return forest.of_full_growth(**parameters) if full_growth else forest(**parameters)
+    return (forest.of_full_growth if full_growth else forest)(**_with_hierarchy(parameters, made, hierarchy))
 
 
 def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **parameters: Any) -> Any:
@@ -75,10 +72,14 @@ def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **p
     made = target if isinstance(target, Target) else target_type(target)
     if made.forest not in BOOSTED:
         raise ValueError(f"Boosted trees learn classes, label sets and numbers, not a target of kind {made.kind!r}.")
-    order = made.hierarchy if hierarchy is None else hierarchy
-    if order is not None:
-        parameters["hierarchy"] = order
-    return BOOSTED[made.forest](**parameters)
+    return BOOSTED[made.forest](**_with_hierarchy(parameters, made, hierarchy))
+
+
+def _with_hierarchy(
+    parameters: dict[str, Any], target: Target | type[Target], hierarchy: Hierarchy | None
+) -> dict[str, Any]:
+    order = target.hierarchy if hierarchy is None else hierarchy
+    return parameters if order is None else {**parameters, "hierarchy": order}
 
 
 def check_forest(owner: str, forest: Any, *, boosted: bool = False) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
@@ -19,6 +20,7 @@ from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
+from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.features import Features, apply_features
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_integer, check_option, check_real
@@ -31,7 +33,8 @@ __all__ = ["LabelRankingForest"]
 CRITERIA = ("kendall", "spearman", "entropy", "mallows")
 
 
-class LabelRankingForest(LabelRankerMixin, BaseForest):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     """Ensemble of trees whose leaves hold rankings of the labels.
 
     Parameters
@@ -136,48 +139,10 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
     }
     _full_growth: ClassVar[dict[str, Any]] = {"gamma": 1.0}
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: Literal["kendall", "spearman", "entropy", "mallows"] = "kendall",
-        gamma: float = 0.98,
-        aggregate: Literal["borda", "mallows"] = "borda",
-        splitter: Literal["best", "random"] = "best",
-        bootstrap: bool = True,
-        max_features: Any = "sqrt",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        min_impurity_decrease: float = 0.0,
-        max_bins: int | None = None,
-        categorical_features: Any = "from_dtype",
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.gamma = gamma
-        self.aggregate = aggregate
-        self.splitter = splitter
-        self.bootstrap = bootstrap
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    criterion: Literal["kendall", "spearman", "entropy", "mallows"] = "kendall"
+    gamma: float = 0.98
+    aggregate: Literal["borda", "mallows"] = "borda"
+    min_samples_leaf: float | None = None
 
     def encode_target(
         self,
@@ -371,13 +336,6 @@ class LabelRankingForest(LabelRankerMixin, BaseForest):
         resolved = copy.copy(self)
         resolved.min_samples_leaf = 1 if self.criterion == "entropy" else 2
         return BaseForest._growth(resolved, features)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def label_scores(pair_scores: NDArray[np.float64], n_labels: int) -> NDArray[np.float64]:

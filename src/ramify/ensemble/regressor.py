@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from ramify.ensemble.base import BaseForest
-from ramify.ensemble.explanation import Output
+from ramify.ensemble.for_numbers import ForNumbers
+from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.features import Features
 from ramify.metrics import r2
-from ramify.state import State, flag, numbers, one_of
-from ramify.targets import NumberTarget, encode_numbers
+from ramify.targets import NumberTarget
 
 
-class ForestRegressor(RegressorMixin, BaseForest):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestRegressor(ForNumbers, ForestParameters):
     """Ensemble of predictive clustering trees for one or several numbers.
 
     Targets are standardised, so that each counts the same unless `target_weight` says otherwise.
@@ -98,76 +98,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
     [[0.0, 5.0], [1.0, 9.0]]
     """
 
-    fitted_state: ClassVar[State] = {
-        **BaseForest.fitted_state,
-        "target_kind_": one_of("numbers"),
-        "scale_": numbers("n_labels"),
-        "_single": flag(),
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        target_weight: Any = None,
-        splitter: Literal["best", "random"] = "best",
-        bootstrap: bool = True,
-        max_features: Any = "sqrt",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        min_impurity_decrease: float = 0.0,
-        max_bins: int | None = None,
-        categorical_features: Any = "from_dtype",
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.target_weight = target_weight
-        self.splitter = splitter
-        self.bootstrap = bootstrap
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def encode_target(
-        self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None
-    ) -> NumberTarget:
-        """One or several numbers, standardised.
-
-        Parameters
-        ----------
-        y : array or frame of shape (n_samples,) or (n_samples, n_targets)
-            The target.
-        sample_weight : array of shape (n_samples,), optional
-            Checked weights of the rows.
-        n_samples : int, optional
-            Number of rows that y must have.
-        """
-        weight = self.target_weight
-        return encode_numbers(y, target_weight=weight, sample_weight=sample_weight, n_samples=n_samples)
-
-    def _keep(self, target: NumberTarget, weights: np.ndarray | None) -> None:  # noqa: ARG002
-        self._single = target.is_single
-        self.prior_, self.scale_ = target.mean, target.scale
-
-    def output_weights(self) -> np.ndarray:
-        """Weight of each target in the impurity."""
-        return super().output_weights() if self.target_weight is None else np.array(self.target_weight, dtype=float)
+    target_weight: Any = None
 
     def _set_out_of_bag(self, features: Features, target: NumberTarget, weights: np.ndarray | None) -> None:
         standardised, predicted = self._out_of_bag(features, weights)
@@ -191,45 +122,7 @@ class ForestRegressor(RegressorMixin, BaseForest):
         """
         return self._in_units(self._mean_of_trees(self.rows_of(X)))
 
-    def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
-        """What each feature on the path added to a prediction, and the value that all predictions start from.
-
-        Parameters
-        ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features.
-        label : str or int, default=0
-            Name of the target in `label_names_`, or its position.
-
-        Returns
-        -------
-        contributions : array of shape (n_samples, n_features)
-            In units of the target; each row sums, together with `base`, to the prediction.
-        base : float
-            The mean prediction of the roots.
-        """
-        values, base = super().contributions(X, label)
-        output = self._label_index(label)
-        return values * self.scale_[output], float(base * self.scale_[output] + self.prior_[output])
-
-    def _output(self, label: Any) -> Output:
-        index = self._label_index(label)
-        return Output(index, self.label_names_[index], float(self.scale_[index]), float(self.prior_[index]))
-
-    def _in_units(self, standardised: np.ndarray) -> np.ndarray:
-        numbers = standardised * self.scale_ + self.prior_
-        return numbers[:, 0] if self._single else numbers
-
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted forest together."""
         yield from super().state_rules()
         yield self.trees_.outcome == "numbers", "the trees must be for numbers"
-        yield not self._single or self.n_outputs_ == 1, "several targets cannot be one-dimensional"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
-        return tags

@@ -1,0 +1,116 @@
+"""What forests and boosted trees for labels share: what they take y for, class values, weights of the labels."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.ensemble.base import BaseForest
+from ramify.parameters import check_option
+from ramify.state import State, flag, nothing_or, value_row
+from ramify.targets import ClassTarget, HierarchyTarget, LabelTarget, encode_labels, target_type
+
+_ZERO_ONE = np.array([0, 1])
+
+
+class ForLabels(ClassifierMixin, BaseForest):
+    """Trees for classes, label sets and label hierarchies; use a class derived from it."""
+
+    fitted_state: ClassVar[State] = {
+        **BaseForest.fitted_state,
+        "_class_values": nothing_or(value_row("n_labels")),
+        "_sparse_sets": flag(),
+    }
+    _class_values: np.ndarray | None
+    _sparse_sets: bool
+    label_weight: Any
+
+    def encode_target(
+        self,
+        y: Any,
+        *,
+        sample_weight: np.ndarray | None = None,
+        n_samples: int | None = None,
+    ) -> LabelTarget:
+        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            What "balanced" label weights count.
+        n_samples : int, optional
+            Number of rows that y must have.
+        """
+        if not isinstance(self.label_weight, str):
+            return encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
+        check_option(self, "label_weight", self.label_weight, ("balanced", None))
+        target = encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples)
+        if isinstance(target, ClassTarget):
+            raise ValueError(
+                "label_weight='balanced' is for label sets, but y holds classes. "
+                "Use the class_weight of ForestClassifier instead."
+            )
+        return replace(target, weights=target.weights * _one_over(target.frequencies(sample_weight)))
+
+    def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
+        self._class_values = target.classes
+        self._sparse_sets = target.was_sparse
+        self.prior_ = target.frequencies(weights)
+
+    def output_weights(self) -> np.ndarray:
+        """Weight of each label in the impurity."""
+        if self.label_weight is None:
+            weights = super().output_weights()
+        elif isinstance(self.label_weight, str):
+            weights = _one_over(self.prior_)
+        else:
+            weights = np.array(self.label_weight, dtype=float)
+        return weights if self.hierarchy is None else weights * self.hierarchy.weights
+
+    @property
+    def classes_(self) -> Any:
+        """Class values; for label sets `[0, 1]` per label."""
+        check_is_fitted(self, "trees_")
+        return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
+
+    @abstractmethod
+    def _best_classes(self, X: Any) -> np.ndarray:
+        """Position of the most probable class of each row."""
+
+    def _predicted_outputs(self, X: Any) -> sparse.csr_array:
+        if self._class_values is None:
+            return sparse.csr_array(self.predict(X))
+        best = self._best_classes(X)
+        shape = (len(best), len(self._class_values))
+        return sparse.csr_array((np.ones(len(best)), best, np.arange(len(best) + 1)), shape=shape)
+
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted forest together."""
+        yield from super().state_rules()
+        kind = target_type(self.target_kind_)
+        yield kind.has_labels, "target_kind_ must be one of labels"
+        has_values = self._class_values is not None
+        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
+        names = None if self.hierarchy is None else self.hierarchy.names
+        fits = names == (self.label_names_ if issubclass(kind, HierarchyTarget) else None)
+        yield fits, "the hierarchy must be that of the labels"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # The tag multi_label stays off: its check wants probabilities within (0, 1), and pure leaves have 0 and 1.
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _one_over(frequencies: np.ndarray) -> np.ndarray:
+    """Weights of labels that make rare ones count as much as frequent ones; labels of no row have none."""
+    return np.where(frequencies > 0, 1 / np.where(frequencies > 0, frequencies, 1.0), 0.0)
