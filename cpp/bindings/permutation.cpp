@@ -20,13 +20,19 @@ Increases in_arrays(LabelIncreases&& found) {
   return {to_numpy(std::move(found.scores)), compressed(std::move(found.per_label))};
 }
 
+LabelError label_error(const std::string& name) {
+  if (name == "auprc") return LabelError::auprc;
+  if (name == "brier") return LabelError::brier;
+  if (name == "hamming") return LabelError::hamming;
+  if (name == "misclassification") return LabelError::misclassification;
+  throw nb::value_error("error is 'auprc', 'brier', 'hamming' or 'misclassification'.");
+}
+
 Increases bind_permutation_labels(const Forest& forest, const FeatureTable& table, const HeldLabels& target,
                                   const std::string& error, bool per_output, const OptionalRows& bag_rows,
                                   const OptionalWeights& sample_weight, int n_threads, OptionalProgress progress) {
-  if (error != "auprc" && error != "misclassification")
-    throw nb::value_error("error is 'auprc' or 'misclassification'.");
   const Examples examples = examples_of(table.n_rows(), bag_rows, sample_weight);
-  const LabelError kind = error == "auprc" ? LabelError::auprc : LabelError::misclassification;
+  const LabelError kind = label_error(error);
   return in_arrays(Patience(std::move(progress)).run([&](const Poll& poll) {
     return permutation_labels(forest, table, target.rows, kind, per_output, examples, threads(n_threads), poll);
   }));
@@ -60,7 +66,7 @@ void bind_permutation(nb::module_& m) {
         "progress"_a.none(),
         R"(Random Forest score per feature: mean over trees of (err permuted - err) / err on out-of-bag rows.
 
-``error`` is "auprc" (1 - pooled AUPRC) or "misclassification" (one label per row). With ``per_output`` also the
+``error`` is "auprc" (1 - pooled AUPRC), "brier", "hamming" or "misclassification" (one label per row). With ``per_output`` also the
 mean over trees of the increase of the Brier score: CSR (data, indices, indptr), features x labels; else empty.)");
   m.def("permutation", &bind_permutation_numbers, "forest"_a, "table"_a, "target"_a, nb::kw_only(), "per_output"_a,
         "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none(),

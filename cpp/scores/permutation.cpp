@@ -228,9 +228,20 @@ LabelIncreases permutation_labels(const Forest& forest, const FeatureTable& tabl
                                   LabelError error, bool per_label, const Examples& examples, int n_threads,
                                   const Poll& poll) {
   check(forest, table, Outcome::labels, labels.n_rows, labels.n_labels);
-  if (error == LabelError::auprc)
-    return label_increases<AuprcError>(forest, table, labels, per_label, examples, n_threads, poll);
-  return label_increases<MisclassificationError>(forest, table, labels, per_label, examples, n_threads, poll);
+  const auto by = [&](auto increases) {
+    return increases(forest, table, labels, per_label, examples, n_threads, poll);
+  };
+  switch (error) {
+    case LabelError::brier:
+      return by(label_increases<SummedLabelError<BrierLoss>>);
+    case LabelError::hamming:
+      return by(label_increases<SummedLabelError<HammingLoss>>);
+    case LabelError::misclassification:
+      return by(label_increases<MisclassificationError>);
+    case LabelError::auprc:
+      break;
+  }
+  return by(label_increases<AuprcError>);
 }
 
 LabelIncreases permutation_numbers(const Forest& forest, const FeatureTable& table, const NumberRows& numbers,

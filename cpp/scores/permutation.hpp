@@ -21,7 +21,7 @@ struct ScoreCounts {
 /// Area under the precision-recall curve with the interpolation of Davis and Goadrich (2006); 0 without positives.
 double interpolated_area(const ScoreCounts& counts);
 
-enum class LabelError { auprc, misclassification };
+enum class LabelError { auprc, brier, hamming, misclassification };
 
 struct LabelIncreases {
   std::vector<double>

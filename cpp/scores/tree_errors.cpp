@@ -95,6 +95,33 @@ void AuprcError::count(std::uint32_t row, std::int32_t leaf, std::int64_t sign) 
       sign * (static_cast<std::int64_t>(has_label_.size()) - (view.last - view.first) - (n_own - n_found));
 }
 
+template <class Loss>
+void SummedLabelError<Loss>::begin(const OutOfBagPaths& paths) {
+  for (std::size_t i = 0; i < paths.rows().size(); ++i) sum_ += error(paths.rows()[i], paths.leaves()[i]);
+  n_rows_ = static_cast<std::int64_t>(paths.rows().size());
+  unpermuted_ = sum_;
+}
+
+template <class Loss>
+double SummedLabelError<Loss>::error(std::uint32_t row, std::int32_t leaf) {
+  ++stamp_;
+  for (std::int64_t p = labels_.offsets[row]; p < labels_.offsets[row + 1]; ++p)
+    has_label_[static_cast<std::size_t>(labels_.labels[p])] = stamp_;
+  const LeafView view = leaf_view(tree_, leaf_of(tree_, leaf));
+  const double weight = tree_.weight[static_cast<std::size_t>(leaf)];
+  auto sum = static_cast<double>(labels_.offsets[row + 1] - labels_.offsets[row]);
+  for (std::int64_t p = view.first; p < view.last; ++p) {
+    const bool own = has_label_[static_cast<std::size_t>(tree_.leaf_labels[static_cast<std::size_t>(p)])] == stamp_;
+    const double frequency =
+        p < view.certain ? 1.0 : tree_.leaf_counts[static_cast<std::size_t>(view.partial + p - view.certain)] / weight;
+    sum += Loss::added(frequency, own);
+  }
+  return sum;
+}
+
+template class SummedLabelError<BrierLoss>;
+template class SummedLabelError<HammingLoss>;
+
 MisclassificationError::MisclassificationError(const Forest& forest, const Tree& tree, const LabelRows& labels)
     : tree_(tree), labels_(labels) {
   const std::int64_t n_leaves = tree.n_leaves(forest.outcome, forest.n_outputs);

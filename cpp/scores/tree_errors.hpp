@@ -37,6 +37,37 @@ class AuprcError {
   ScoreCounts counts_, unpermuted_;
 };
 
+/// What a label of this frequency in the leaf adds to the error that it has with frequency 0: 1 if the row has it, else
+/// 0.
+struct BrierLoss {
+  static double added(double frequency, bool own) { return frequency * (frequency - (own ? 2.0 : 0.0)); }
+};
+struct HammingLoss {
+  static double added(double frequency, bool own) { return frequency < 0.5 ? 0.0 : own ? -1.0 : 1.0; }
+};
+
+/// Mean over rows of an error that is summed over the labels, all of them alike.
+template <class Loss>
+class SummedLabelError {
+ public:
+  SummedLabelError(const Forest& forest, const Tree& tree, const LabelRows& labels)
+      : tree_(tree), labels_(labels), has_label_(static_cast<std::size_t>(forest.n_outputs), 0) {}
+  void begin(const OutOfBagPaths& paths);
+  void restart() { sum_ = unpermuted_; }
+  void move(std::uint32_t row, std::int32_t from, std::int32_t to) { sum_ += error(row, to) - error(row, from); }
+  double value() const { return n_rows_ > 0 ? sum_ / static_cast<double>(n_rows_) : 0.0; }
+
+ private:
+  double error(std::uint32_t row, std::int32_t leaf);
+
+  const Tree& tree_;
+  const LabelRows& labels_;
+  std::vector<std::uint32_t> has_label_;  ///< by label: stamp of the row that has it
+  std::uint32_t stamp_ = 0;
+  double sum_ = 0, unpermuted_ = 0;
+  std::int64_t n_rows_ = 0;
+};
+
 /// Share of rows whose most frequent label (the first of equals) is not theirs.
 class MisclassificationError {
  public:

@@ -92,7 +92,8 @@ void area_equals_hand_computed_values() {
 void permuting_hurts_what_is_used() {
   const Grown g(4);
   const Examples examples = g.data.examples();
-  for (const LabelError error : {LabelError::auprc, LabelError::misclassification}) {
+  for (const LabelError error :
+       {LabelError::auprc, LabelError::brier, LabelError::hamming, LabelError::misclassification}) {
     const LabelIncreases one = permutation_labels(g.forest, g.table, g.data.label_rows(), error, true, examples, 1, {});
     const LabelIncreases same =
         permutation_labels(g.forest, g.table, g.data.label_rows(), error, true, examples, 3, {});

@@ -177,6 +177,10 @@ def _errors(tree, X):
     squared = (predicted - truth) ** 2
     if data.error == "auprc":
         return 1 - pooled_auprc(truth, predicted), squared.mean(axis=0)
+    if data.error == "brier":
+        return squared.sum(axis=1).mean(), squared.mean(axis=0)
+    if data.error == "hamming":
+        return np.mean((predicted >= 0.5) != truth), squared.mean(axis=0)
     if data.error == "misclassification":
         return np.mean(predicted.argmax(axis=1) != truth.argmax(axis=1)), squared.mean(axis=0)
     if data.error == "squared":

@@ -1,5 +1,6 @@
 """Every score of forests equals its formula, for every kind of target and of features."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -166,3 +167,31 @@ def test_permutation_equals_the_formula(case, ensemble):
     np.testing.assert_allclose(found.scores, scores, atol=1e-12)
     assert np.any(brier)
     np.testing.assert_allclose(per_output(found, data), brier, atol=1e-12)
+
+
+@pytest.mark.parametrize("error", ["brier", "hamming"])
+@pytest.mark.parametrize("case", ["DAG, nominal and missing", "tree, weighted rows", "label sets", "classes"])
+def test_permutation_by_another_error_equals_the_formula(case, error):
+    forest, X, y, data = grown(case, ENSEMBLES["random forests"])
+    options = {"sample_weight": data.sample_weight, "error": error}
+    if (case, error) == ("classes", "hamming"):
+        with pytest.raises(
+            ValueError, match="of classes knows no error 'hamming': classes take 'misclassification' or"
+        ):
+            forest_ranking(forest, "permutation", X, y, **options)
+        return
+    found = forest_ranking(forest, "permutation", X, y, **options)
+    scores, brier = reference.permutation(forest, replace(data, error=error))
+    assert np.any(scores)
+    np.testing.assert_allclose(found.scores, scores, atol=1e-12)
+    np.testing.assert_allclose(per_output(found, data), brier, atol=1e-12)
+
+
+def test_an_error_that_nothing_measures_is_refused():
+    forest, X, y, _ = grown("number", ENSEMBLES["bagging"])
+    with pytest.raises(ValueError, match="numbers have one error only; leave it out"):
+        forest_ranking(forest, "permutation", X, y, error="brier")
+    with pytest.raises(ValueError, match="what the score 'permutation' measures; it is not among"):
+        forest_ranking(forest, "genie3", X, y, error="brier")
+    with pytest.raises(ValueError, match="'error' parameter of forest_ranking must be one of 'auprc', 'brier'"):
+        forest_ranking(forest, "permutation", X, y, error="f1")

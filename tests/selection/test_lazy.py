@@ -295,3 +295,23 @@ def test_a_second_fit_forgets_the_ranking_of_the_first():
     selector = LazySelector(order).fit(X, y)
     assert len(selector.ranking_) == 3
     assert not hasattr(selector.fit(X, y, rank=False), "ranking_")
+
+
+def test_without_smoothing_relevance_is_the_printed_equation():
+    order = Hierarchy.from_edges([("A", "B"), ("C", "D")])
+    X = pd.DataFrame({"A": [1, 1, 0], "B": [1, 0, 0], "C": [0, 1, 1], "D": [0, 0, 1]})  # Figure 2
+    plain = LazySelector(order, smoothing=0).fit(X, ["C1", "C2", "C2"])
+    np.testing.assert_allclose(plain.relevance_, [0, 0.5, 0.5, 0.5])
+    eager = LazySelector(order, method="mr", relevance="r", smoothing=0).fit(X, ["C1", "C2", "C2"])
+    np.testing.assert_allclose(eager.relevance_, r_relevance(X, ["C1", "C2", "C2"], smoothing=0))
+    smoothed = LazySelector(order).fit(X, ["C1", "C2", "C2"])
+    np.testing.assert_allclose(smoothed.relevance_, lazy_r(X, ["C1", "C2", "C2"], smoothing=1))
+    # A present descendant that is as relevant without smoothing is more relevant than its rarer child with it.
+    assert plain.selection_mask(X.iloc[[2]]).toarray().tolist() == [[False, False, True, True]]
+    assert smoothed.relevance_[2] > smoothed.relevance_[3]
+
+
+def test_negative_smoothing_is_refused():
+    order = Hierarchy.from_edges([("A", "B")])
+    with pytest.raises(ValueError, match="'smoothing' parameter of LazySelector must be .* >= 0"):
+        LazySelector(order, smoothing=-1).fit([[1, 0], [1, 1]], [0, 1])

@@ -5,6 +5,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 
+from ramify.datasets import make_feature_hierarchy
 from ramify.selection import HierarchicalSelector, LazyNaiveBayes, LazyNeighbors, LazySelector
 
 
@@ -119,3 +120,25 @@ def test_bad_input_is_refused_in_words(random_problem):
         LazyNaiveBayes(LazySelector(hierarchy)).fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="must be binary"):
         LazyNaiveBayes().fit(X * 2, y)
+
+
+def test_the_sheet_of_a_row_adds_up_to_the_predicted_odds():
+    data = make_feature_hierarchy(120, strength=0.6, random_state=0)
+    for selector in (None, LazySelector(data.feature_hierarchy), LazySelector(data.feature_hierarchy, method="hip")):
+        model = LazyNaiveBayes(selector).fit(data.X, data.y)
+        row = data.X[[3]]
+        sheet = model.explain(row)
+        chances = np.sort(model.predict_proba(row)[0])
+        assert sheet["log_odds"].sum() == pytest.approx(np.log(chances[-1] / chances[-2]))
+        shown = sheet["log_odds"].abs().to_numpy()[1:]
+        assert (np.diff(shown) <= 0).all()
+        back = model.explain(row, of=model.classes_[1], against=model.classes_[0])
+        forth = model.explain(row, of=model.classes_[0], against=model.classes_[1])
+        assert back["log_odds"].sum() == pytest.approx(-forth["log_odds"].sum())
+    named = LazyNaiveBayes(LazySelector(data.feature_hierarchy, method="positive")).fit(data.X, data.y)
+    called = dict.fromkeys(data.feature_hierarchy.names, "growth")
+    assert set(named.explain(data.X[[3]], names=called)["feature"]) == {"(prior)", "growth"}
+    with pytest.raises(ValueError, match="There is no class 'none'; the classes are"):
+        named.explain(data.X[[3]], of="none")
+    with pytest.raises(ValueError, match="explain takes one row. Got 2"):
+        named.explain(data.X[:2])

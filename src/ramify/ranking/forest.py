@@ -26,6 +26,7 @@ from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.state import FEATURES, State, instance
 from ramify.targets import Target, kind_of, target_type
 
+ERRORS = ("auprc", "brier", "hamming", "misclassification")
 SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
 _OUT_OF_BAG_SCORES = ("permutation", "genie3_oob")
 
@@ -47,6 +48,10 @@ class ForestRanker(BaseEstimator):
         - "permutation": the Random Forest score, by how much the out-of-bag error grows when its values are permuted;
         - "genie3_oob": Genie3 with the gains measured on out-of-bag examples, which does not favour features with many
           values.
+    error : {"auprc", "brier", "hamming", "misclassification"}, optional
+        The error that "permutation" is the growth of. Label sets: 1 - pooled AUPRC (the default), the Brier score, or
+        the Hamming loss of labels of frequency 0.5 and more. Classes: the share of wrong ones (the default) or the
+        Brier score. The paper's Eq. 3 leaves it open. Scores per label are of the Brier score always.
     n_jobs, random_state, verbose
         Where not None (not 0), used in place of the forest's own.
 
@@ -68,8 +73,8 @@ class ForestRanker(BaseEstimator):
     Scores are means over trees and not normalised to one. Symbolic counts the examples that reach a node (the paper's
     Eq. 1). Genie3 per label sums, over labels, to the global Genie3; labels weigh as they do in the impurity. The
     Random Forest score is `(err(permuted) - err) / err` per tree, where err is 1 - pooled AUPRC for label sets, the
-    share of wrong classes, the squared error or 1 - Kendall's tau; a tree without error adds 0. It needs out-of-bag
-    examples, and so does genie3_oob; extra trees have none.
+    share of wrong classes, the squared error or 1 - Kendall's tau, unless `error` says otherwise; a tree without error
+    adds 0. It needs out-of-bag examples, and so does genie3_oob; extra trees have none.
 
     References
     ----------
@@ -104,12 +109,14 @@ class ForestRanker(BaseEstimator):
         estimator: Any = None,
         *,
         scores: str | Sequence[str] = "genie3",
+        error: str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.scores = scores
+        self.error = error
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -134,11 +141,12 @@ class ForestRanker(BaseEstimator):
         scores = _checked_scores(self, "scores", self.scores)
         check_integer(self, "verbose", self.verbose, low=0)
         check_jobs(self, self.n_jobs)
+        _check_error(self, scores, self.error)
         forest = self._forest(y)
         if not forest.bootstrap:
             _refuse_without_bags(scores)
         self.estimator_ = forest.fit(X, y, sample_weight)
-        self.rankings_ = forest_ranking(forest, scores, X, y, sample_weight=sample_weight)
+        self.rankings_ = forest_ranking(forest, scores, X, y, sample_weight=sample_weight, error=self.error)
         self.ranking_ = self.rankings_[scores[0]]
         self.n_features_in_ = forest.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
@@ -188,6 +196,7 @@ def forest_ranking(
     *,
     sample_weight: Any = None,
     per_label: bool = True,
+    error: str | None = None,
 ) -> Any:
     """Rank features by the scores of a forest that is already grown.
 
@@ -201,6 +210,8 @@ def forest_ranking(
         What the forest was fitted on; needed for "permutation" and "genie3_oob".
     per_label : bool, default=True
         Whether to give scores per label where the score has them.
+    error : str, optional
+        As of `ForestRanker`.
 
     Returns
     -------
@@ -219,7 +230,9 @@ def forest_ranking(
     """
     names = _checked_scores("forest_ranking", "scores", scores)
     check_flag("forest_ranking", "per_label", per_label)
-    sums = _score_means(forest, names, grown_on(forest, names, X, y, sample_weight), forest.trees_, per_label)
+    _check_error("forest_ranking", names, error)
+    data = grown_on(forest, names, X, y, sample_weight)
+    sums = _score_means(forest, names, data, forest.trees_, per_label, error)
     rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in names}
     return rankings[names[0]] if isinstance(scores, str) else rankings
 
@@ -233,12 +246,13 @@ def nested_rankings(
     *,
     sample_weight: Any = None,
     per_label: bool = True,
+    error: str | None = None,
 ) -> list[Any]:
     """Rankings by the first trees of one forest, for several numbers of trees; no tree is scored twice.
 
     Parameters
     ----------
-    forest, scores, X, y, sample_weight, per_label
+    forest, scores, X, y, sample_weight, per_label, error
         As of `forest_ranking`.
     sizes : sequence of int
         Numbers of trees, up to those of the forest.
@@ -259,6 +273,7 @@ def nested_rankings(
     [10, 25, 50]
     """
     names = _checked_scores("nested_rankings", "scores", scores)
+    _check_error("nested_rankings", names, error)
     check_is_fitted(forest, "trees_")
     for size in sizes:
         check_integer("nested_rankings", "sizes", size, low=1, high=forest.trees_.n_trees)
@@ -266,7 +281,7 @@ def nested_rankings(
     totals: dict[str, tuple[Any, Any]] = {}
     found, done = {}, 0
     for size in sorted(set(sizes)):
-        means = _score_means(forest, names, data, forest.trees_.part(done, size), per_label)
+        means = _score_means(forest, names, data, forest.trees_.part(done, size), per_label, error)
         totals = {name: _added(totals.get(name), means[name], size - done) for name in names}
         found[size] = {name: _ranking(forest, name, *_divided(totals[name], size), size) for name in names}
         done = size
@@ -288,6 +303,16 @@ def _checked_scores(owner: Any, parameter: str, score: Any) -> list[str]:
     if not names:
         raise ValueError("At least one score is needed.")
     return [check_option(owner, parameter, name, SCORES) for name in names]
+
+
+def _check_error(owner: Any, scores: Sequence[str], error: Any) -> None:
+    if error is None:
+        return
+    check_option(owner, "error", error, ERRORS)
+    if "permutation" not in scores:
+        raise ValueError(
+            f"error={error!r} is what the score 'permutation' measures; it is not among the scores asked for."
+        )
 
 
 def _refuse_without_bags(scores: Sequence[str]) -> None:
@@ -323,7 +348,12 @@ def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_w
 
 
 def _score_means(
-    forest: BaseForest, scores: Sequence[str], data: Grown | None, trees: Any, per_label: bool
+    forest: BaseForest,
+    scores: Sequence[str],
+    data: Grown | None,
+    trees: Any,
+    per_label: bool,
+    error: str | None = None,
 ) -> dict[str, tuple[np.ndarray, Any]]:
     """Mean over the trees of each score, and of the score per label or None."""
     n_threads = effective_n_jobs(forest.n_jobs)
@@ -337,7 +367,7 @@ def _score_means(
             gains = _out_of_bag_gains(data, trees, n_threads)
             means[name] = (np.asarray(gains.sum(axis=1)).ravel(), gains if per_label else None)
         else:
-            means[name] = _permuted(forest, data, trees, n_threads, per_label)
+            means[name] = _permuted(forest, data, trees, n_threads, per_label, error)
     return means
 
 
@@ -352,8 +382,10 @@ def _out_of_bag_gains(data: Any, trees: Any, n_threads: int) -> sparse.csr_array
     return _csr(_core.genie3_oob(trees, feature_rows(data.features), data.target.gain_rows(), **work), trees)
 
 
-def _permuted(forest: BaseForest, data: Any, trees: Any, n_threads: int, per_label: bool) -> tuple[np.ndarray, Any]:
-    options = data.target.permutation_options(per_output=per_label)
+def _permuted(
+    forest: BaseForest, data: Any, trees: Any, n_threads: int, per_label: bool, error: str | None
+) -> tuple[np.ndarray, Any]:
+    options = data.target.permutation_options(per_output=per_label, error=error)
     with progress_bar(trees.n_trees, forest.verbose, "Permuting features") as progress:
         work = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads, "progress": progress}
         scores, per_output = _core.permutation(trees, data.table, data.target.kernel_rows(), **options, **work)

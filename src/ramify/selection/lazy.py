@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.hierarchy import Hierarchy
-from ramify.parameters import check_flag, check_option
+from ramify.parameters import check_flag, check_option, check_real
 from ramify.ranking import FeatureRanking
 from ramify.selection.binary_features import close_features, constant_roots, read_features, report_violations
 from ramify.selection.feature_graph import FeatureGraph, feature_graph, pattern
@@ -56,6 +56,9 @@ class LazySelector(BaseEstimator):
         What is removed, see above.
     relevance : {"lazy_r", "r", "ig"}, default="lazy_r"
         Measure of a feature's relevance in the training data. The paper's MR takes "r".
+    smoothing : float, default=1.0
+        s in the probabilities `(n_c + s) / (n + s k)` of k classes behind "lazy_r" and "r". 0 is the paper's Eqs. 1
+        and 2 to the letter, 1 is its authors' program, which the printed results come from.
     hierarchy : Hierarchy, optional
         Hierarchy of the labels, if `y` holds label sets that have one.
     close : bool, default=False
@@ -79,9 +82,9 @@ class LazySelector(BaseEstimator):
 
     Notes
     -----
-    Probabilities in R and LazyR are smoothed by one, as in the program of the paper's authors. "mr" removes whatever
-    shares a path of equal values with a more relevant feature, which is how its shares in the paper's Table 10 come
-    about. For absent features LazyR is taken of the absent value.
+    Without smoothing a term of one row is as relevant as can be, so RPV selects fewer features than printed. "mr"
+    removes whatever shares a path of equal values with a more relevant feature, which is how its shares in the paper's
+    Table 10 come about. For absent features LazyR is taken of the absent value.
 
     References
     ----------
@@ -120,12 +123,14 @@ class LazySelector(BaseEstimator):
         *,
         method: Literal["rpv", "hip", "mr", "hip-mr", "positive", "negative"] = "rpv",
         relevance: Literal["lazy_r", "r", "ig"] = "lazy_r",
+        smoothing: float = 1.0,
         hierarchy: Hierarchy | None = None,
         close: bool = False,
     ) -> None:
         self.feature_hierarchy = feature_hierarchy
         self.method = method
         self.relevance = relevance
+        self.smoothing = smoothing
         self.hierarchy = hierarchy
         self.close = close
 
@@ -143,6 +148,7 @@ class LazySelector(BaseEstimator):
         """
         check_option(self, "method", self.method, tuple(RULES))
         check_option(self, "relevance", self.relevance, RELEVANCES)
+        check_real(self, "smoothing", self.smoothing, low=0)
         check_flag(self, "close", self.close)
         values, names = read_features(self, X, self.feature_hierarchy, reset=True)
         graph = feature_graph(self.feature_hierarchy, names)
@@ -216,12 +222,15 @@ class LazySelector(BaseEstimator):
 
     def _relevances(self, values: sparse.csr_array, y: Any) -> tuple[np.ndarray, np.ndarray]:
         if self.relevance == "lazy_r":
-            present = lazy_r(values, y, value=1, hierarchy=self.hierarchy)
+            smoothed: dict[str, Any] = {"smoothing": self.smoothing, "hierarchy": self.hierarchy}
+            present = lazy_r(values, y, value=1, **smoothed)
             if not RULES[self.method].negative:
                 return present, present
-            return present, lazy_r(values, y, value=0, hierarchy=self.hierarchy)
-        measure = r_relevance if self.relevance == "r" else information_gain
-        both = measure(values, y, hierarchy=self.hierarchy)
+            return present, lazy_r(values, y, value=0, **smoothed)
+        if self.relevance == "r":
+            both = r_relevance(values, y, smoothing=self.smoothing, hierarchy=self.hierarchy)
+        else:
+            both = information_gain(values, y, hierarchy=self.hierarchy)
         return both, both
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:

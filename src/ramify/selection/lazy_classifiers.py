@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.features import finite_features
+from ramify.features import feature_names, finite_features
 from ramify.parameters import check_integer
 from ramify.selection.feature_graph import pattern
 from ramify.selection.lazy import LazySelector
@@ -152,6 +153,75 @@ class LazyNaiveBayes(_LazyClassifier):
         evidence = np.concatenate([self._evidence(values, mask) for values, mask in self._blocks(X)])
         joint = np.exp(evidence - evidence.max(axis=1, keepdims=True))
         return joint / joint.sum(axis=1, keepdims=True)
+
+    def explain(
+        self, row: Any, *, of: Any = None, against: Any = None, names: Mapping[str, str] | None = None
+    ) -> pd.DataFrame:
+        """What each selected feature says in one row: the terms of the paper's Eq. 3, as a sheet for an expert.
+
+        Parameters
+        ----------
+        row : array of shape (n_features,), or one row of a frame or matrix
+            Feature values.
+        of, against : class, optional
+            The two classes that are weighed against each other; by default the likeliest and the next.
+        names : mapping of str to str, optional
+            What to call a feature, such as the name of a Gene Ontology term by its identifier.
+
+        Returns
+        -------
+        DataFrame
+            `feature`, `value`, `log_odds` (the logarithm of P(value | of) / P(value | against)) and `speaks_for`, the
+            class that is likelier by it; the strongest first. The first line, "(prior)", is the classes' own. All
+            lines sum to the logarithm of the ratio of the two predicted probabilities.
+
+        Examples
+        --------
+        >>> from ramify import Hierarchy
+        >>> from ramify.selection import LazyNaiveBayes, LazySelector
+        >>> order = Hierarchy.from_edges([("animal", "bird"), ("animal", "fish")])
+        >>> X, y = [[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 0]], ["flies", "flies", "swims", "swims"]
+        >>> sheet = LazyNaiveBayes(LazySelector(order)).fit(X, y).explain([1, 1, 0])
+        >>> sheet["feature"].tolist(), sheet["log_odds"].round(2).tolist()
+        (['(prior)', 'bird'], [0.0, 1.1])
+        """
+        if not sparse.issparse(row) and np.ndim(row) == 1:
+            row = row.to_frame().T if isinstance(row, pd.Series) else np.asarray(row)[None, :]
+        if row.shape[0] != 1:
+            raise ValueError(f"explain takes one row. Got {row.shape[0]}.")
+        chances = self.predict_proba(row)[0]
+        likeliest = np.argsort(-chances, kind="stable")
+        first = int(likeliest[0]) if of is None else self._class_number(of)
+        others = [int(number) for number in likeliest if number != first]
+        second = others[0] if against is None else self._class_number(against)
+        values, mask = next(self._blocks(row))
+        present = values.toarray().ravel().astype(bool)
+        chosen = np.arange(len(present)) if mask is None else mask.indices
+        given = np.where(present[:, None], self._log_present, self._log_absent)
+        odds = given[:, first] - given[:, second]
+        order = chosen[np.argsort(-np.abs(odds[chosen]), kind="stable")]
+        called = self._feature_names()
+        prior = self._log_prior[first] - self._log_prior[second]
+        lines = [("(prior)", "", prior)] + [
+            ((names or {}).get(called[k], called[k]), int(present[k]), odds[k]) for k in order
+        ]
+        table = pd.DataFrame(lines, columns=["feature", "value", "log_odds"])
+        table["speaks_for"] = np.where(table["log_odds"] >= 0, self.classes_[first], self.classes_[second])
+        return table
+
+    def _feature_names(self) -> Sequence[str]:
+        """Names of the columns: the frame's, or those of the hierarchy that an array was matched to."""
+        if self.selector_ is None or hasattr(self, "feature_names_in_"):
+            return feature_names(self)
+        return self.selector_.feature_hierarchy.names
+
+    def _class_number(self, value: Any) -> int:
+        found = np.flatnonzero(self.classes_ == value)
+        if not len(found):
+            raise ValueError(
+                f"There is no class {value!r}; the classes are {', '.join(map(repr, self.classes_.tolist()))}."
+            )
+        return int(found[0])
 
     def _evidence(self, values: sparse.csr_array, mask: sparse.csr_array | None) -> np.ndarray:
         present = values.astype(np.float64)

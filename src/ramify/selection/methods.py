@@ -24,7 +24,12 @@ _RELIEF_THRESHOLD = 0.01
 
 
 def make_selector(
-    method: str, feature_hierarchy: Hierarchy, *, relevance: str | None = None, close: bool = False
+    method: str,
+    feature_hierarchy: Hierarchy,
+    *,
+    relevance: str | None = None,
+    smoothing: float = 1.0,
+    close: bool = False,
 ) -> Any:
     """The selector of that name; None for "none".
 
@@ -37,6 +42,8 @@ def make_selector(
         Hierarchy of the features.
     relevance : {"lazy_r", "r", "ig"}, optional
         By default the published one: R for MR and HIP-MR, information gain for SHSEL, LazyR otherwise.
+    smoothing : float, default=1.0
+        Of the probabilities behind "lazy_r" and "r", as of `LazySelector`.
     close : bool, default=False
         Whether rows that break the hierarchy are repaired.
 
@@ -56,7 +63,7 @@ def make_selector(
     if method in LAZY:
         measure: Any = relevance or ("r" if method in {"mr", "hip-mr"} else "lazy_r")
         chosen: Any = method
-        return LazySelector(feature_hierarchy, method=chosen, relevance=measure, close=close)
+        return LazySelector(feature_hierarchy, method=chosen, relevance=measure, smoothing=smoothing, close=close)
     if method in EAGER:
         measure = relevance or "ig"
         chosen = method

@@ -40,6 +40,7 @@ class LabelTarget(Target):
     measure_title: ClassVar[str] = "pooled AUPRC"
     has_labels: ClassVar[bool] = True
     has_sets: ClassVar[bool] = True
+    permutation_errors: ClassVar[tuple[str, ...]] = ("auprc", "brier", "hamming")
 
     Y: sparse.csr_array
     was_sparse: bool = False
@@ -56,9 +57,9 @@ class LabelTarget(Target):
         weights = np.ascontiguousarray(self.weights, dtype=np.float64)
         return _core.LabelRows(self.Y.indptr.astype(np.int64), self.Y.indices.astype(np.int32), weights)
 
-    def permutation_options(self, *, per_output: bool) -> dict[str, Any]:
-        """By 1 - pooled AUPRC."""
-        return {"per_output": per_output, "error": "auprc"}
+    def permutation_options(self, *, per_output: bool, error: str | None = None) -> dict[str, Any]:
+        """By 1 - pooled AUPRC, or as asked for."""
+        return {"per_output": per_output, "error": self.permutation_error(error)}
 
     def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:
         """Weighted distance of two label sets; without a bound, top labels weigh `w0`."""
@@ -123,6 +124,7 @@ class ClassTarget(LabelTarget):
     nouns: ClassVar[tuple[str, str]] = ("class", "classes")
     has_one_label: ClassVar[bool] = True
     has_sets: ClassVar[bool] = False
+    permutation_errors: ClassVar[tuple[str, ...]] = ("misclassification", "brier")
 
     classes: np.ndarray
 
@@ -144,10 +146,6 @@ class ClassTarget(LabelTarget):
     def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002
         """0 for equal classes, 1 for different ones."""
         return class_distance(self.groups)
-
-    def permutation_options(self, *, per_output: bool) -> dict[str, Any]:
-        """By the share of wrong classes."""
-        return {"per_output": per_output, "error": "misclassification"}
 
     def label_columns(self) -> None:
         """Classes are compared as a whole."""

@@ -86,8 +86,9 @@ class RankingTarget(Target):
         """The signs of the label pairs."""
         return _core.NumberRows(np.ascontiguousarray(pair_signs(self.ranks), dtype=np.float64), self.weights)
 
-    def permutation_options(self, *, per_output: bool) -> dict[str, Any]:  # noqa: ARG002
+    def permutation_options(self, *, per_output: bool, error: str | None = None) -> dict[str, Any]:  # noqa: ARG002
         """By 1 - tau-b, always also per pair."""
+        self.permutation_error(error)
         return {}
 
     def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002

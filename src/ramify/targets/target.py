@@ -58,6 +58,8 @@ class Target(ABC):
     """Whether an example has any number of labels."""
     ranks_labels: ClassVar[bool] = False
     """Whether an example orders the labels."""
+    permutation_errors: ClassVar[tuple[str, ...]] = ()
+    """Errors that the Random Forest score can be taken by, its own first; empty where there is one only."""
 
     names: tuple[str, ...]
     weights: np.ndarray
@@ -88,9 +90,20 @@ class Target(ABC):
         """The vectors whose variance importances are gains of; what trees grow on, but for rankings."""
         return self.kernel_rows()  # type: ignore[return-value]
 
-    def permutation_options(self, *, per_output: bool) -> dict[str, Any]:
+    def permutation_options(self, *, per_output: bool, error: str | None = None) -> dict[str, Any]:
         """How the core measures the harm of permuting a feature: with which error, and whether also per output."""
+        self.permutation_error(error)
         return {"per_output": per_output}
+
+    def permutation_error(self, error: str | None) -> str | None:
+        """The error by which permuting is measured: the one asked for, or the first that this kind of target has."""
+        if error is None:
+            return self.permutation_errors[0] if self.permutation_errors else None
+        if error not in self.permutation_errors:
+            known = " or ".join(repr(name) for name in self.permutation_errors)
+            takes = f"take {known}" if known else "have one error only; leave it out"
+            raise ValueError(f"The Random Forest score of {self.kind} knows no error {error!r}: {self.kind} {takes}.")
+        return error
 
     @abstractmethod
     def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:
