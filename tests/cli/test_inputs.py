@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ramify.cli.inputs import read_data, term_titles
+from ramify.cli.inputs import read_data
 from ramify.datasets import read, read_hierarchy
 
 OBO = """format-version: 1.2
@@ -58,12 +58,12 @@ def test_a_star_takes_all_columns_that_start_so(tmp_path):
 
 
 def test_terms_have_titles(files):
-    assert term_titles(files / "terms.obo", None, files / "x.edges")["T:4"] == "far right"
+    assert read_data([files / "data.csv"], ["terms"], files / "terms.obo").titles["T:4"] == "far right"
 
 
 def test_labels_outside_the_hierarchy_are_refused(files):
     (files / "other.csv").write_text("x,terms\n1,T:2|T:9\n2,T:2|T:4\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="1 labels of the data are not in the hierarchy, the first is 'T:9'"):
+    with pytest.raises(ValueError, match="1 of 3 labels of the data are not in terms.obo, the first is 'T:9'"):
         read_data([files / "other.csv"], ["terms"], files / "terms.obo")
 
 

@@ -74,7 +74,7 @@ def test_one_label(hierarchical):
     output = run(path, "--trees", 30, "--fdr", "none", "--label", "1", "--top", 2)
     label = data.hierarchy.index("1")
     assert data.feature_names[np.flatnonzero(data.truth[:, label])[0]] in output
-    with pytest.raises(ValueError, match="--label 7: the target has no such label among its 6"):
+    with pytest.raises(ValueError, match="There is no label '7' among the 6 of the target"):
         run(path, "--trees", 3, "--fdr", "none", "--label", "7")
 
 

@@ -110,6 +110,7 @@ def fit_model(
         measures=quality.measures,
         measured_on=quality.measured_on,
         facts=_facts(model),
+        titles=learnt.titles,
         seed=random_state,
         **parts,
     )

@@ -121,6 +121,7 @@ def analyse(
         learnt,
         rankings,
         facts=_facts(methods, ensemble, forest, relief, parts.get("discoveries")),
+        titles=learnt.titles,
         seed=random_state,
         seconds=perf_counter() - started,
         **parts,

@@ -121,6 +121,7 @@ def select_features(
         {method: ranking},
         selected=[data.feature_names[j] for j in np.flatnonzero(kept)],
         facts={"Selection": method},
+        titles=learnt.titles,
         seed=random_state,
     )
     if measures:

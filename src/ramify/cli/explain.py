@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +54,9 @@ def explain(
     """  # noqa: D301
     import numpy as np
 
-    from ramify.analysis.model_data import matched_features
-    from ramify.cli.inputs import data_to_predict, refuse_empty
+    from ramify.analysis.model_data import matched_features, predicted_type
+    from ramify.cli.inputs import called_labels, data_to_predict, refuse_empty
+    from ramify.datasets.readers.attached_hierarchy import term_titles
     from ramify.features.frames import take_rows
     from ramify.models import load
 
@@ -73,13 +75,16 @@ def explain(
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
     one_row = take_rows(matched_features(model, dataset), np.array([number]))
+    titles = term_titles(model.label_names_, hierarchy)
+    if not predicted_type(model).ranks_labels:
+        labels = called_labels(labels, model.label_names_, titles)
     chosen: Any = list(labels) or ("predicted" if hasattr(model, "predict_proba") else None)
     explanation = model.shap_values(one_row, labels=chosen)
     explained = _explained(explanation)
     if as_json:
         click.echo(json_text([{**one, "features": one["features"][:top]} for one in explained]))
     elif not quiet:
-        _show(explained, top)
+        _show(explained, top, titles)
     if output is not None:
         frame = explanation.to_frame()
         for name in ("label", "feature"):
@@ -141,8 +146,9 @@ def _plain(value: Any) -> Any:
     return None if number != number else number
 
 
-def _show(explained: list[dict[str, Any]], top: int) -> None:
+def _show(explained: list[dict[str, Any]], top: int, titles: Mapping[str, str]) -> None:
     from ramify.cli.terminal import print_whole, table
+    from ramify.datasets.term_names import titled
 
     if not explained:
         click.echo("No label is predicted for this row. Name one with --label.")
@@ -154,5 +160,6 @@ def _show(explained: list[dict[str, Any]], top: int) -> None:
         rest = one["features"][top:]
         if rest:
             rows.append((f"{len(rest)} other features", "", f"{sum(item['contribution'] for item in rest):+.4f}"))
-        title = f"{one['label']}: {one['prediction']:.4g}, from a base of {one['base']:.4g}"
+        label = titled(one["label"], titles)
+        title = f"{label}: {one['prediction']:.4g}, from a base of {one['base']:.4g}"
         print_whole(table(title, ["feature", "value", "contribution"], rows))

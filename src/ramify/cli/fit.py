@@ -67,7 +67,7 @@ def fit(
       ramify fit songs.train.csv songs.test.csv --target 'mood_*' --method auto --minutes 5 -o songs.ramify
     """  # noqa: D301
     from ramify.analysis import fit_model
-    from ramify.cli.inputs import described, read_data, refuse_empty, term_titles
+    from ramify.cli.inputs import described, read_data, refuse_empty
     from ramify.models import save
     from ramify.report import write_report
 
@@ -89,12 +89,12 @@ def fit(
         n_jobs=jobs,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
-    found = replace(fitted.results, titles=term_titles(hierarchy), command=command_line())
+    found = replace(fitted.results, command=command_line())
     if report is not None:
         write_report(found, report)
     save(fitted.model, model_file)
     if per_label is not None:
-        write_label_measures(found.label_measures, per_label)
+        write_label_measures(found.label_measures, per_label, found.titles)
     if as_json or not quiet:
         if not as_json:
             click.echo(plain(described(fitted.learnt, chosen=bool(target))))

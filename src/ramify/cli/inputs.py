@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
+
+import click
+
+from ramify.cli.terminal import plain
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -33,7 +37,17 @@ def read_data(
     """
     from ramify.datasets import read
 
-    return read(list(files), **_target(files, target), hierarchy=hierarchy, feature_hierarchy=feature_hierarchy)
+    data = read(list(files), **_target(files, target), hierarchy=hierarchy, feature_hierarchy=feature_hierarchy)
+    tell_notes(data)
+    return data
+
+
+def tell_notes(data: Dataset) -> None:
+    """Print what the readers decided to standard error, unless --quiet was given."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("quiet"):
+        for note in data.notes:
+            click.echo(plain(f"Note: {note}"), err=True)
 
 
 def data_to_predict(model: Any, files: Sequence[str], target: Sequence[str], hierarchy: str | None) -> Dataset:
@@ -96,14 +110,8 @@ def _target(files: Sequence[Path], target: Sequence[str]) -> dict[str, Any]:
     return {"target": list(chosen)}
 
 
-def term_titles(*paths: Path | None) -> dict[str, str]:
-    """What the terms of OBO files are called, for people who do not know their ids."""
-    from ramify.datasets.readers.attached_hierarchy import is_ontology
-    from ramify.datasets.readers.ontology import read_ontology
+def called_labels(texts: Sequence[str], names: Sequence[str], titles: Mapping[str, str]) -> tuple[str, ...]:
+    """The labels that --label names by identifier or by what they are called, or an error with near misses."""
+    from ramify.datasets.term_names import label_called
 
-    titles: dict[str, str] = {}
-    for path in paths:
-        if path is not None and is_ontology(path):
-            terms = read_ontology(path).terms
-            titles.update({name: term.name for name, term in terms.items() if term.name})
-    return titles
+    return tuple(label_called(text, names, titles) for text in texts)

@@ -99,7 +99,7 @@ def predict(
     if told:
         show_measures(measures, title, as_json=as_json)
     if per_label is not None:
-        write_label_measures(labels, per_label)
+        write_label_measures(labels, per_label, dataset.titles)
     if told:
         wrote(output, per_label, quiet=as_json)
 

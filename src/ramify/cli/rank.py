@@ -141,14 +141,14 @@ def rank(
       ramify rank data.arff data.xml --method genie3 --method relief --quality
     """  # noqa: D301
     from ramify.analysis import analyse
-    from ramify.cli.inputs import read_data, refuse_empty, term_titles
+    from ramify.cli.inputs import read_data, refuse_empty
     from ramify.cli.rank_output import print_ranked, ranked_content, write_rankings
     from ramify.report import write_report
 
     keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, *data, hierarchy, feature_hierarchy)
     started = perf_counter()
     dataset = refuse_empty(read_data(data, target, hierarchy, feature_hierarchy))
-    _check_labels(labels, dataset)
+    labels = _known_labels(labels, dataset)
     found = analyse(
         dataset,
         methods=tuple(dict.fromkeys(methods)),
@@ -164,8 +164,7 @@ def rank(
         n_jobs=jobs,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
-    titles = term_titles(hierarchy, feature_hierarchy)
-    found = replace(found, titles=titles, command=command_line(), seconds=perf_counter() - started)
+    found = replace(found, command=command_line(), seconds=perf_counter() - started)
     for label in labels:
         found.label_ranking.for_label(label)
     written = [] if output is None else write_rankings(found, output)
@@ -180,15 +179,11 @@ def rank(
         wrote(*written, per_label, report)
 
 
-def _check_labels(labels: tuple[str, ...], data: Dataset) -> None:
-    """Refuse labels that the data lacks before the work begins; pairs of a ranking are looked up later."""
-    known = set(data.label_names)
-    for label in labels:
-        if data.target_type.has_sets and label not in known:
-            raise ValueError(
-                f"--label {label}: the target has no such label among its {len(known)}. "
-                f"The first are {', '.join(map(repr, data.label_names[:3]))}."
-            )
+def _known_labels(labels: tuple[str, ...], data: Dataset) -> tuple[str, ...]:
+    """The labels that were asked for, refused before the work begins; pairs of a ranking are looked up later."""
+    from ramify.cli.inputs import called_labels
+
+    return called_labels(labels, data.label_names, data.titles) if data.target_type.has_labels else labels
 
 
 def _write_per_label(found: Results, path: str) -> None:
@@ -206,12 +201,17 @@ def _write_per_label(found: Results, path: str) -> None:
     order = np.lexsort((-cells.data, cells.coords[1]))
     with whole_text(Path(path)) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["feature", "label", "score", *([] if of_labels is None else ["is_label"])])
+        names = ["feature", "label", "score", *([] if of_labels is None else ["is_label"])]
+        named = {name: neutralised(title) for name, title in found.titles.items()}
+        called = ["label_name"] if named else []
+        writer.writerow([*names, *called])
         for at in order.tolist():
             feature, label = ranking.names[cells.coords[0][at]], ranking.label_names[cells.coords[1][at]]
             line = [neutralised(feature), neutralised(label), repr(float(cells.data[at]))]
-            writer.writerow(line if of_labels is None else [*line, 0])
+            line += [] if of_labels is None else ["0"]
+            writer.writerow([*line, named.get(label, "")] if named else line)
         if of_labels is not None:
             for label, row in of_labels.iterrows():
                 for name, value in row[row != 0].sort_values(ascending=False, kind="stable").items():
-                    writer.writerow([neutralised(str(name)), neutralised(str(label)), repr(float(value)), 1])
+                    line = [neutralised(str(name)), neutralised(str(label)), repr(float(value)), "1"]
+                    writer.writerow([*line, named.get(str(label), "")] if named else line)

@@ -13,6 +13,7 @@ import numpy as np
 from ramify.analysis import Results
 from ramify.cli.inputs import described
 from ramify.cli.terminal import bar, console, plain, table
+from ramify.datasets.term_names import titled
 from ramify.ranking import Claim, FeatureRanking, group_frame, subtree_groups
 from ramify.ranking.discovery import plain_discoveries
 
@@ -295,8 +296,7 @@ def _dataset(found: Results) -> Dataset:
 
 
 def _titled(name: str, titles: Mapping[str, str]) -> str:
-    title = titles.get(name)
-    return plain(name) if not title else f"{plain(name)} {plain(title)}"
+    return plain(titled(name, titles))
 
 
 def _q_text(q: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,7 +92,7 @@ def select(
     """  # noqa: D301
     from ramify.analysis import select_features
     from ramify.analysis.model_data import learnt_and_unseen
-    from ramify.cli.inputs import term_titles
+    from ramify.datasets.readers.attached_hierarchy import term_titles
     from ramify.report import write_report
 
     if cv == 1:
@@ -119,7 +119,7 @@ def select(
     if explain is not None:
         _print_explanation(found.selector, found.shown, explain, as_json)
         return
-    titles = term_titles(feature_hierarchy)
+    titles = chosen.titles or term_titles(chosen.feature_names, feature_hierarchy)
     lines = [_titled(line, titles) for line in _lines(found, per_row)]
     if output is not None:
         _write(Path(output), lines)
@@ -137,14 +137,17 @@ def _read(
     data: tuple[str, ...], target: tuple[str, ...], feature_hierarchy: str | None, classes: str | None, min_count: int
 ) -> tuple[Dataset, Hierarchy]:
     """Binary features of the files with their target, and the hierarchy of the features."""
-    from ramify.cli.inputs import read_data, refuse_empty
-    from ramify.datasets import annotated_dataset, read_hierarchy
+    from ramify.cli.inputs import read_data, refuse_empty, tell_notes
+    from ramify.datasets import annotated_dataset
+    from ramify.datasets.readers.attached_hierarchy import with_features_named
     from ramify.selection import presence
 
     read = refuse_empty(_read_annotations(data, feature_hierarchy) or read_data(list(data), target))
     ontology = read.feature_hierarchy
     if ontology is None and feature_hierarchy is not None:
-        ontology = read_hierarchy(feature_hierarchy)
+        n_told = len(read.notes)
+        read, ontology = with_features_named(read, feature_hierarchy)
+        tell_notes(replace(read, notes=read.notes[n_told:]))
     if ontology is None:
         raise click.UsageError("The data has no feature hierarchy; name its file with --feature-hierarchy.")
     if classes is not None:
@@ -219,7 +222,7 @@ def _lines(found: Selected, per_row: bool) -> Iterator[dict[str, Any]]:
                 yield {"row": row, "feature": names[j], "value": int(values[i, j]), "relevance": scores[j]}
 
 
-def _titled(line: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
+def _titled(line: dict[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
     return {**line, "title": titles.get(line["feature"], "")} if titles else line
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -142,8 +142,11 @@ def show_measures(measures: pd.DataFrame | None, title: str, *, as_json: bool) -
     console().print(shown)
 
 
-def write_label_measures(table: pd.DataFrame | None, path: str) -> None:
-    """Write how well each label is predicted as CSV with all digits, or say why that is not known."""
+def write_label_measures(table: pd.DataFrame | None, path: str, titles: Mapping[str, str]) -> None:
+    """Write how well each label is predicted as CSV with all digits, or say why that is not known.
+
+    Where it is known what labels are called, a column `label_name` says so.
+    """
     from pathlib import Path
 
     from ramify.writing import neutralised, whole_text
@@ -154,6 +157,8 @@ def write_label_measures(table: pd.DataFrame | None, path: str) -> None:
             "part, or a forest with out-of-bag rows."
         )
     named = table.set_axis([neutralised(str(name)) for name in table.index])
+    if titles:
+        named["label_name"] = [neutralised(titles.get(str(name), "")) for name in table.index]
     with whole_text(Path(path)) as file:
         named.to_csv(file, index_label="label", lineterminator="\n")
 

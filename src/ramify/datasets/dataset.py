@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,6 +48,10 @@ class Dataset:
         Which features drive which label, where it was planted.
     parts : dict, optional
         Rows of each part ("train", "valid", "test") of a set read from several files.
+    titles : mapping of str to str
+        What labels and features are called where their names are identifiers, as of the Gene Ontology.
+    notes : tuple of str
+        What was decided when the data were read, a sentence each.
     source : str
         Where the data came from.
     sha256 : str
@@ -73,6 +78,8 @@ class Dataset:
     ids: np.ndarray | None = None
     truth: Any = None
     parts: dict[str, np.ndarray] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     source: str = ""
     sha256: str = ""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ramify.analysis import Results
+from ramify.datasets import term_names
 
 
 def rounded(values: Any) -> Any:
@@ -33,7 +34,7 @@ def percent(share: float) -> str:
 
 def titled(names: Sequence[str], results: Results) -> list[str]:
     """Names; what they are called comes first where that is known."""
-    return [f"{results.titles[name]} ({name})" if name in results.titles else str(name) for name in names]
+    return [term_names.titled(str(name), results.titles) for name in names]
 
 
 def file_names(source: str) -> list[str]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
 from ramify.datasets.readers.edges import read_edges
-from ramify.datasets.readers.ontology import read_obo
-from ramify.datasets.readers.raw_files import PathLike, plain_name
+from ramify.datasets.readers.ontology import read_obo, read_ontology, term_hierarchy
+from ramify.datasets.readers.raw_files import PathLike, advice_for_name, plain_name
+from ramify.datasets.term_names import known_spelling, meant_terms
 from ramify.hierarchy import Hierarchy
 
 
@@ -47,29 +51,114 @@ def is_ontology(file: PathLike) -> bool:
 
 
 def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Dataset:
-    """The data's labels and all that lie above them in the hierarchy, closed."""
+    """The data's labels and all that lie above them in the hierarchy, closed.
+
+    Labels that are written otherwise in the hierarchy get its names. Where it lacks some and the data has a hierarchy
+    of its own, that one is kept, and the other only says what the labels are called.
+    """
     if not data.target_type.has_sets:
         raise ValueError("A hierarchy orders labels, but the data has no label sets; name them as the target.")
-    order = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(hierarchy)
-    unknown = [name for name in data.label_names if name not in order]
+    terms = _terms(hierarchy)
+    meant = meant_terms(data.label_names, terms.order.names, terms.titles, terms.current)
+    unknown = [name for name in data.label_names if name not in meant]
+    notes = (*data.notes, *_spelling_notes(meant, terms))
+    if unknown and data.hierarchy is not None and len(meant) > 0:
+        notes += (
+            f"{len(unknown)} of {data.n_labels} labels are not in {terms.source} ({_listed(unknown)}): the data's own "
+            "hierarchy is kept, and names are taken from there.",
+        )
+        return replace(data, titles={**data.titles, **_titles(meant, terms)}, notes=notes)
     if unknown:
         raise ValueError(
-            f"{len(unknown)} labels of the data are not in the hierarchy, the first is {unknown[0]!r}. "
+            f"{len(unknown)} of {data.n_labels} labels of the data are not in {terms.source}, the first is "
+            f"{unknown[0]!r}. {advice_for_name(unknown[0], terms.order.names)} "
             "Use the hierarchy's own names, or its edition of the data's date."
         )
-    kept = order.subset(order.decode(order.encode([data.label_names]))[0])
+    order = terms.order
+    kept = order.subset(order.decode(order.encode([meant.values()]))[0])
     cells = sparse.coo_array(data.y)
-    column_of = np.array([kept.index(name) for name in data.label_names], dtype=np.int64)
+    column_of = np.array([kept.index(meant[name]) for name in data.label_names], dtype=np.int64)
     columns = column_of[cells.coords[1]]
     y = sparse.csr_array((cells.data, (cells.coords[0], columns)), shape=(data.n_samples, len(kept)))
-    return replace(data, y=kept.close(y), target="hierarchy", label_names=kept.names, hierarchy=kept)
+    y.data = np.minimum(y.data, 1)  # a row may have two labels that are one term
+    titles = {**data.titles, **{name: terms.titles[name] for name in kept.names if name in terms.titles}}
+    return replace(
+        data, y=kept.close(y), target="hierarchy", label_names=kept.names, hierarchy=kept, titles=titles, notes=notes
+    )
 
 
 def with_features_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Dataset:
-    """The data with the hierarchy of those features that it names."""
-    order = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(hierarchy)
-    names = [name for name in dict.fromkeys(data.feature_names) if name in order]
+    """The data with the hierarchy of those features that it names, under the features' own names."""
+    terms = _terms(hierarchy)
+    meant = meant_terms(dict.fromkeys(data.feature_names), terms.order.names, terms.titles, terms.current)
+    names = {term: name for name, term in reversed(meant.items())}  # the first of several features that are one term
     if not names:
-        source = "the hierarchy" if isinstance(hierarchy, Hierarchy) else hierarchy
-        raise ValueError(f"No feature is named in {source}; its terms must be the names of features.")
-    return replace(data, feature_hierarchy=order.subset(names))
+        raise ValueError(f"No feature is named in {terms.source}; its terms must be the names of features.")
+    kept = terms.order.subset([term for name, term in meant.items() if names[term] == name])
+    own = Hierarchy([names[term] for term in kept.names], kept.edges, w0=kept.w0, aggregate=kept.aggregate)
+    titles = {**data.titles, **_titles({name: term for term, name in names.items()}, terms)}
+    notes = (*data.notes, *_spelling_notes(meant, terms, "feature"))
+    return replace(data, feature_hierarchy=own, titles=titles, notes=notes)
+
+
+def with_features_named(data: Dataset, hierarchy: PathLike) -> tuple[Dataset, Hierarchy]:
+    """The data with its features named as the terms of a hierarchy that they mean, and the whole hierarchy."""
+    terms = _terms(hierarchy)
+    meant = meant_terms(dict.fromkeys(data.feature_names), terms.order.names, terms.titles, terms.current)
+    names = tuple(meant.get(name, name) for name in data.feature_names)
+    notes = (*data.notes, *_spelling_notes(meant, terms, "feature"))
+    titles = {**data.titles, **{name: terms.titles[name] for name in names if name in terms.titles}}
+    return replace(data, feature_names=names, titles=titles, notes=notes), terms.order
+
+
+def term_titles(names: Iterable[str], hierarchy: PathLike | None) -> dict[str, str]:
+    """What the terms that names mean are called, by these names; nothing where the file is no ontology."""
+    if hierarchy is None or not is_ontology(hierarchy):
+        return {}
+    terms = _terms(hierarchy)
+    return _titles(meant_terms(names, terms.order.names, terms.titles, terms.current), terms)
+
+
+class _Terms(NamedTuple):
+    """A hierarchy, what its terms are called, which are in use, and where it is from."""
+
+    order: Hierarchy
+    titles: dict[str, str]
+    current: Callable[[str], str | None]
+    source: str
+
+
+def _terms(hierarchy: Hierarchy | PathLike) -> _Terms:
+    if isinstance(hierarchy, Hierarchy):
+        return _Terms(hierarchy, {}, lambda _: None, "the hierarchy")
+    source = Path(hierarchy).name
+    if not is_ontology(hierarchy):
+        return _Terms(read_edges(hierarchy), {}, lambda _: None, source)
+    ontology = read_ontology(hierarchy)
+    titles = {name: term.name for name, term in ontology.terms.items() if term.name}
+    return _Terms(term_hierarchy(ontology, relations=("is_a",)), titles, ontology.current_id, source)
+
+
+def _titles(meant: Mapping[str, str], terms: _Terms) -> dict[str, str]:
+    return {name: terms.titles[term] for name, term in meant.items() if term in terms.titles}
+
+
+def _spelling_notes(meant: Mapping[str, str], terms: _Terms, noun: str = "label") -> list[str]:
+    """A sentence for each way in which names were matched that are not the terms' own."""
+    ways: dict[str, list[tuple[str, str]]] = {"spelled": [], "called": [], "older": []}
+    for name, term in meant.items():
+        if name != term:
+            same = known_spelling(name) is not None and known_spelling(name) == known_spelling(term)
+            is_title = terms.titles.get(term, "").casefold() == name.strip().casefold()
+            ways["spelled" if same else "called" if is_title else "older"].append((name, term))
+    words = {"spelled": "in another spelling", "called": "by name", "older": "by an older identifier"}
+    return [
+        f"{len(found)} {noun}{'' if len(found) == 1 else 's'} matched with {terms.source} {words[way]}: "
+        f"{found[0][0]} is {found[0][1]}."
+        for way, found in ways.items()
+        if found
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
