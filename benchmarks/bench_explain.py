@@ -30,6 +30,7 @@ from sklearn.metrics import f1_score
 import ramify
 from ramify.datasets import make_hierarchical, read
 from ramify.ensemble import Calibrated, ConformalSets, ForestClassifier
+from ramify.metrics import calibration_error, reliability_bins
 
 FOLDERS = {"Diatoms": "others", "Enron_corr": "others", "ImCLEF07A": "others"}
 SETS = ["cellcycle", "church", "derisi", "eisen", "expr", "gasch1", "seq", "spo"]
@@ -272,10 +273,10 @@ def decisions(sets: dict[str, Parts], n_trees: int) -> None:
         truth = parts.y_test.toarray()
         used = truth.any(axis=0)
         forest = forest_of(parts, n_trees).fit(parts.X, parts.y)
-        errors = [calibration_error(truth, forest.predict_proba(parts.X_test))]
+        errors = [calibration_error(reliability_bins(truth, forest.predict_proba(parts.X_test)))]
         for method in ("isotonic", "sigmoid"):
             model = Calibrated(forest_of(parts, n_trees), method=method).fit(parts.X, parts.y)
-            errors.append(calibration_error(truth, model.predict_proba(parts.X_test)))
+            errors.append(calibration_error(reliability_bins(truth, model.predict_proba(parts.X_test))))
         predicted = {"half": forest.predict(parts.X_test)}
         for rule in ("f1", "cardinality"):
             predicted[rule] = forest_of(parts, n_trees, threshold=rule).fit(parts.X, parts.y).predict(parts.X_test)
@@ -288,15 +289,6 @@ def decisions(sets: dict[str, Parts], n_trees: int) -> None:
         cells += [f1("half", "micro"), f1("f1", "micro"), f1("cardinality", "micro")]
         print("| " + " | ".join(cells) + " |", flush=True)
     print()
-
-
-def calibration_error(truth: np.ndarray, probabilities: np.ndarray, n_bins: int = 10) -> float:
-    """Mean distance between what is said and what happens, over bins of equal width weighted by their rows."""
-    said, happened = probabilities.ravel(), truth.ravel().astype(float)
-    bins = np.minimum((said * n_bins).astype(int), n_bins - 1)
-    counts = np.bincount(bins, minlength=n_bins)
-    gaps = np.abs(np.bincount(bins, said, n_bins) - np.bincount(bins, happened, n_bins))
-    return float(gaps.sum() / counts.sum())
 
 
 class _Both(io.TextIOBase):

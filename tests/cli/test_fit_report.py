@@ -1,10 +1,15 @@
+import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import ramify as package
 from ramify.cli.main import ramify
+from ramify.datasets import make_hierarchical, write_arff
+from ramify.metrics import calibration_error, reliability_bins
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
 
@@ -35,3 +40,59 @@ def test_fit_reports_classes_and_numbers(folder):
     run(folder, "songs.csv", "--target", "mood_calm", "-o", "n.ramify", "--report", "n.html")
     assert "one of 4 classes" in (folder / "c.html").read_text(encoding="utf-8")
     assert "1 numeric target" in (folder / "n.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parts")
+    data = make_hierarchical(500, random_state=0)
+    write_arff(data.rows(np.arange(300)), folder / "toy.train.arff")
+    write_arff(data.rows(np.arange(300, 500)), folder / "toy.test.arff")
+    return folder, data.rows(np.arange(300, 500))
+
+
+def test_a_calibrated_model_is_shown_before_and_after_by_fit_and_predict(parts):
+    folder, unseen = parts
+    run(folder, "toy.train.arff", "toy.test.arff", "-o", "m.ramify", "--report", "m.html", "--calibrate", "isotonic")
+    model = package.load(folder / "m.ramify")
+    bins = reliability_bins(unseen.y, model.predict_proba(unseen.to_frame()))
+    for name in ("p.json", "p.md"):
+        model_file, rows, output, report = (str(folder / file) for file in ("m.ramify", "toy.test.arff", "p.csv", name))
+        result = CliRunner().invoke(ramify, ["predict", model_file, rows, "-o", output, "--report", report, "-q"])
+        assert result.exit_code == 0, result.output
+    part = json.loads((folder / "p.json").read_text(encoding="utf-8"))["reliability"]
+    assert list(part["bins"]) == ["before", "after"]
+    assert part["bins"]["after"]["count"] == bins["count"].tolist()
+    np.testing.assert_allclose(part["errors"]["after"], calibration_error(bins), rtol=1e-3)
+    assert part["errors"]["after"] < part["errors"]["before"]
+    for name in ("m.html", "p.md"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert "Do probabilities mean what they say?" in text
+        assert "Occurred after" in text
+
+
+@pytest.mark.parametrize(("target", "is_shown"), [("genre", True), ("mood_calm", False)])
+def test_reliability_is_for_labels(folder, target, is_shown):
+    run(folder, "songs.csv", "--target", target, "-o", "r.ramify", "--report", "r.html")
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert ("Do probabilities mean what they say?" in page) == is_shown
+
+
+@pytest.mark.parametrize("options", [["--target", "mood_calm"], ["--target", "genre", "--method", "br"]])
+def test_only_forests_of_labels_are_calibrated(folder, options):
+    arguments = ["fit", str(folder / "songs.csv"), *options, "--calibrate", "sigmoid", "-o", str(folder / "x.ramify")]
+    result = CliRunner().invoke(ramify, arguments)
+    assert result.exit_code != 0
+    assert "can be calibrated" in str(result.exception) + result.output
+
+
+def test_a_report_of_rows_without_a_target_is_refused(folder):
+    run(folder, "songs.csv", "--target", "genre", "-o", "w.ramify")
+    rows = (folder / "songs.csv").read_text(encoding="utf-8").splitlines()
+    place = rows[0].split(",").index("genre")
+    kept = [",".join(cell for j, cell in enumerate(row.split(",")) if j != place) for row in rows]
+    (folder / "new.csv").write_text("\n".join(kept) + "\n", encoding="utf-8")
+    names = [str(folder / name) for name in ("w.ramify", "new.csv", "w.csv", "w.md")]
+    result = CliRunner().invoke(ramify, ["predict", names[0], names[1], "-o", names[2], "--report", names[3]])
+    assert result.exit_code != 0
+    assert "--report: nothing was measured" in str(result.exception) + result.output

@@ -6,10 +6,12 @@ from matplotlib.figure import Figure
 from scipy import sparse
 
 from ramify import ForestClassifier, plots
+from ramify.metrics import reliability_bins
 
 X = np.random.RandomState(0).rand(40, 6)
 Y = np.column_stack([X[:, 0] > 0.5, X[:, 1] > 0.7]).astype(int)
 FOREST = ForestClassifier(10, random_state=0).fit(X, Y)
+PROBABILITIES = {"forest": FOREST.predict_proba(X), "half": np.full(Y.shape, 0.5)}
 EXPLAINED = FOREST.shap_values(X)
 
 
@@ -27,8 +29,7 @@ def saved(figure) -> bytes:
         lambda: plots.explained_prediction(FOREST.shap_values(X, labels="y0", top=2).of(0), n_features=9),
         lambda: plots.explained_rows(EXPLAINED.label("y0")),
         lambda: plots.explained_rows(FOREST.shap_values(sparse.csr_array(X), labels="y1"), n_features=2),
-        lambda: plots.reliability(Y, {"forest": FOREST.predict_proba(X), "half": np.full(Y.shape, 0.5)}),
-        lambda: plots.reliability(sparse.csr_array(Y), {"with gaps": np.where(X[:, :2] > 0.9, np.nan, X[:, :2])}),
+        lambda: plots.reliability({name: reliability_bins(Y, p) for name, p in PROBABILITIES.items()}),
     ],
 )
 def test_figures_can_be_saved_as_vectors(draw):
@@ -44,8 +45,8 @@ def test_bars_lead_from_the_base_to_the_prediction():
 
 
 def test_reliability_of_truth_itself_is_off_by_nothing():
-    legend = plots.reliability(Y, {"truth": Y.astype(float)}).axes[0].get_legend()
-    assert legend.get_texts()[0].get_text() == "truth: off by 0.0 %"
+    legend = plots.reliability({"truth": reliability_bins(Y, Y)}).legends[0]
+    assert legend.get_texts()[0].get_text() == "truth: off by 0 %"
 
 
 def test_what_cannot_be_drawn_is_refused():
@@ -53,5 +54,3 @@ def test_what_cannot_be_drawn_is_refused():
         plots.explained_prediction(EXPLAINED)
     with pytest.raises(ValueError, match=r"give explanation.label\(name\)"):
         plots.explained_rows(EXPLAINED)
-    with pytest.raises(ValueError, match="must have the shape of y_true"):
-        plots.reliability(Y, {"short": Y[:3]})

@@ -9,6 +9,7 @@ from scipy import sparse
 from ramify import Hierarchy
 from ramify.analysis import Curve, ExplainedRow, Outcome, Reason, analyse
 from ramify.datasets import Dataset
+from ramify.metrics import reliability_bins
 from ramify.ranking import Claim, Discoveries, FeatureRanking
 from ramify.report import Results
 
@@ -67,9 +68,13 @@ def example_results(
     random = Curve(sizes, 0.55 - 0.45 / sizes**0.3, 0.5 - 0.45 / sizes**0.3, 0.6 - 0.45 / sizes**0.3)
     reasons = [Reason(features[j % n_features], "1.25", e) for j, e in enumerate((0.21, 0.1, -0.06, 0.03))]
     outcomes = [Outcome(hierarchy.names[j], 0.71 - 0.2 * j, 0.25, j == 0, reasons) for j in range(2)]
+    said = rng.random((n_samples, n_labels)) ** 3
+    reliability = {"before": reliability_bins(Y, said), "after": reliability_bins(Y, said**1.3)}
     return Results(
         data,
         rankings,
+        measured_on="Measured on 300 test rows",
+        reliability=reliability,
         discoveries=claimed(features, truth, hierarchy),
         label_quality=np.where(rng.uniform(size=n_labels) < 0.05, np.nan, rng.uniform(0.2, 0.9, n_labels)),
         label_baseline=np.asarray(Y.mean(axis=0)).ravel(),

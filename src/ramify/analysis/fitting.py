@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_features, model_target, remember_names
 from ramify.analysis.model_quality import label_parts, measured, table_parts
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
-from ramify.ensemble import Portfolio
+from ramify.ensemble import Calibrated, Portfolio
 from ramify.parameters import check_option
 from ramify.ranking import forest_ranking, portfolio_ranking
 
@@ -42,6 +42,7 @@ def fit_model(
     max_depth: int | None = None,
     min_samples_leaf: int | None = None,
     minutes: float | None = None,
+    calibrate: Literal["isotonic", "sigmoid"] | None = None,
     explain: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -60,6 +61,9 @@ def fit_model(
         Of the forest, or of the forests that chains are made of; None is the method's own default.
     minutes : float, optional
         Time for the method "auto"; with it the result depends on the machine.
+    calibrate : {"isotonic", "sigmoid"}, optional
+        Calibrate the probabilities of a forest with out-of-bag rows by `ramify.ensemble.Calibrated`. Its measures need
+        a test part, since all others have been learnt from.
     explain : bool, default=False
         Whether to rank the features by the forest, measure each label and explain a few rows.
     random_state : int, default=0
@@ -86,6 +90,7 @@ def fit_model(
         method,
         learnt,
         out_of_bag=unseen is None,
+        calibrate=calibrate,
         n_estimators=n_estimators,
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
@@ -97,8 +102,11 @@ def fit_model(
     quality = measured(model, learnt, unseen)
     parts: dict[str, Any] = {}
     if explain and record.of_forest:
-        parts = label_parts(model, learnt, unseen, model_features(learnt if unseen is None else unseen))
-        parts["rankings"] = {"genie3": forest_ranking(model, "genie3")}
+        forest = model if calibrate is None else model.estimator_
+        parts = label_parts(forest, learnt, unseen, model_features(learnt if unseen is None else unseen))
+        parts["rankings"] = {"genie3": forest_ranking(forest, "genie3")}
+        if calibrate is not None and "explained_on" in parts:
+            parts["explained_on"] += " Probabilities are those before calibration."
     elif explain and isinstance(model, Portfolio):
         parts["rankings"] = {"genie3": portfolio_ranking(model)}
     elif explain and hasattr(model, "ranking_"):
@@ -109,6 +117,7 @@ def fit_model(
         learnt,
         measures=quality.measures,
         measured_on=quality.measured_on,
+        reliability=quality.reliability,
         facts=_facts(model),
         titles=learnt.titles,
         seed=random_state,
@@ -123,7 +132,7 @@ def fit_model(
 def _facts(model: Any) -> dict[str, str]:
     """What the model is, and of a portfolio what it chose and what each member reaches on held-out rows."""
     if not isinstance(model, Portfolio):
-        trees = getattr(model, "trees_", None)
+        trees = getattr(getattr(model, "estimator_", model), "trees_", None)
         return {"Model": type(model).__name__ + ("" if trees is None else f", {trees.n_trees} trees")}
     facts = {"Model": "Portfolio: " + "; ".join(f"{share:.2f} {name}" for name, share in model.weights_.items())}
     reached = {**model.scores_, "portfolio": model.score_}
@@ -133,7 +142,14 @@ def _facts(model: Any) -> dict[str, str]:
     return facts
 
 
-def fitted_estimator(method: str, data: Dataset, *, out_of_bag: bool = False, **parameters: Any) -> Any:
+def fitted_estimator(
+    method: str,
+    data: Dataset,
+    *,
+    out_of_bag: bool = False,
+    calibrate: Literal["isotonic", "sigmoid"] | None = None,
+    **parameters: Any,
+) -> Any:
     """The estimator of a method, fitted to all rows of the data and knowing the names of its labels.
 
     Parameters
@@ -144,6 +160,8 @@ def fitted_estimator(method: str, data: Dataset, *, out_of_bag: bool = False, **
         With a target.
     out_of_bag : bool, default=False
         Whether a forest that has out-of-bag rows also predicts them.
+    calibrate : {"isotonic", "sigmoid"}, optional
+        How to calibrate the probabilities of a forest.
     **parameters
         As of `fit_model`; None takes the method's own.
     """
@@ -151,12 +169,20 @@ def fitted_estimator(method: str, data: Dataset, *, out_of_bag: bool = False, **
     model = record.build(
         data, **{name: value for name, value in parameters.items() if value is not None or name == "n_jobs"}
     )
-    if record.of_forest and out_of_bag and model.bootstrap and "oob_score" in model.get_params():
+    if calibrate is not None:
+        if not (record.of_forest and data.target_type.has_labels):
+            raise ValueError(
+                "Probabilities of forests for classes and label sets can be calibrated. "
+                f"The method is {method} and the target {data.target}; leave calibrate out."
+            )
+        model = Calibrated(model, method=calibrate)
+    elif record.of_forest and out_of_bag and model.bootstrap and "oob_score" in model.get_params():
         model.set_params(oob_score=True)
     if not (record.of_forest or isinstance(model, Portfolio)):
         return model.fit(model_features(data), chain_target(data))
     model.fit(model_features(data), model_target(data), sample_weight=data.sample_weight)
     if data.target_type.has_sets and data.hierarchy is None:  # a sparse matrix has no names
-        for named in (model, *getattr(model, "members_", {}).values()):
+        inner = [model.estimator_] if calibrate is not None else getattr(model, "members_", {}).values()
+        for named in (model, *inner):
             named.label_names_ = data.label_names
     return model

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from ramify.analysis.explained import explained_rows
-from ramify.analysis.model_data import model_features, model_target
+from ramify.analysis.model_data import MatchedTarget, model_features, model_target
 from ramify.datasets import Dataset
-from ramify.metrics import auprc, auroc, measure_table
+from ramify.ensemble import Calibrated
+from ramify.metrics import auprc, auroc, measure_table, reliability_bins
 from ramify.targets import target_type
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ class Quality:
     measures: pd.DataFrame | None = None
     measured_on: str = ""
     label_measures: pd.DataFrame | None = None
+    reliability: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> Quality:
@@ -68,7 +71,7 @@ def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> Quality:
         truth, X = model_target(unseen), model_features(unseen)
         scores = model_scores(model, X)
         on = f"Measured on {unseen.n_samples} test rows"
-        return Quality(model_measures(model, truth, scores), on, label_table(model, truth, scores))
+        return _quality(model, truth, scores, on, X)
     scores = getattr(model, "oob_prediction_", None)
     if scores is None:
         return Quality()
@@ -76,8 +79,59 @@ def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> Quality:
     if seen.size == 0:
         return Quality()
     truth, scores = model_target(learnt.rows(seen)), scores[seen]
-    on = f"Measured out of bag on {seen.size} rows"
-    return Quality(model_measures(model, truth, scores), on, label_table(model, truth, scores))
+    return _quality(model, truth, scores, f"Measured out of bag on {seen.size} rows")
+
+
+def measured_as(model: Any, matched: MatchedTarget, scores: Any, X: Any) -> Quality:
+    """How well a model predicts rows of another file, over those of its labels that the file has.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    matched : MatchedTarget
+        The target of the rows.
+    scores : array or CSR
+        What the model predicts of them, as `model_scores` gives it.
+    X : array or frame
+        The rows as the model takes them.
+    """
+    on = f"Measured on {scores.shape[0]} rows{matched.note}"
+    return _quality(model, matched.truth, scores, on, X, matched.columns)
+
+
+def _quality(model: Any, truth: Any, scores: Any, on: str, X: Any = None, columns: Any = None) -> Quality:
+    measures = model_measures(model, truth, scores, columns)
+    reliability = reliability_tables(model, truth, scores, X, columns)
+    return Quality(measures, on, label_table(model, truth, scores, columns), reliability)
+
+
+def reliability_tables(model: Any, truth: Any, scores: Any, X: Any = None, columns: Any = None) -> dict[str, Any]:
+    """Bins of what was said and what happened, of a calibrated model before and after; empty for other targets.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    truth : array or CSR
+        The target of the rows.
+    scores : array of shape (n_samples, n_labels)
+        Probabilities.
+    X : array or frame, optional
+        The rows as the model takes them, for the probabilities before calibration.
+    columns : int array, optional
+        Which of the model's labels `truth` has; all by default.
+    """
+    shown = {"model": scores}
+    if isinstance(model, Calibrated) and X is not None:
+        shown = {"before": model.estimator_.predict_proba(X), "after": scores}
+    tables = {}
+    for name, probabilities in shown.items():
+        labels = _by_label(model, truth, probabilities, columns)
+        if labels is None or not hasattr(model, "predict_proba"):
+            return {}
+        tables[name] = reliability_bins(labels.has, labels.scores)
+    return tables
 
 
 LABEL_MEASURES = {
@@ -114,24 +168,21 @@ def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.
     """
     import pandas as pd
 
-    kind = target_type(getattr(model, "target_kind_", "rankings"))
-    if not kind.has_labels:
+    labels = _by_label(model, truth, scores, columns)
+    if labels is None:
         return None
-    scores = np.asarray(scores.toarray() if sparse.issparse(scores) else scores)
-    if kind.has_one_label:
-        names = [str(name) for name in model.classes_]
-        has = np.asarray(truth).astype(str)[:, None] == np.array(names)
+    names, has, scores = labels
+    one_of_them = target_type(model.target_kind_).has_one_label
+    if one_of_them:
         threshold = np.full(len(names), np.nan)
         predicted = scores.argmax(axis=1)[:, None] == np.arange(len(names))
     else:
-        chosen = np.arange(scores.shape[1]) if columns is None else np.asarray(columns)
-        names, scores = [model.label_names_[column] for column in chosen], scores[:, chosen]
-        has = sparse.csr_array(truth).toarray().astype(bool)
-        threshold = _thresholds(model, scores.shape[1] if columns is None else len(model.label_names_))[chosen]
+        threshold = _thresholds(model, len(names) if columns is None else len(model.label_names_))
+        threshold = threshold if columns is None else threshold[np.asarray(columns)]
         predicted = scores >= np.nan_to_num(threshold, nan=np.inf)
     both, either = (has & predicted).sum(axis=0), has.sum(axis=0) + predicted.sum(axis=0)
     with np.errstate(invalid="ignore"):
-        f1 = np.where(np.isnan(threshold) & (not kind.has_one_label), np.nan, 2 * both / either)
+        f1 = np.where(np.isnan(threshold) & (not one_of_them), np.nan, 2 * both / either)
     values = {
         "rows": has.sum(axis=0),
         "prior": has.mean(axis=0),
@@ -141,6 +192,28 @@ def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.
         "threshold": threshold,
     }
     return pd.DataFrame(values, index=pd.Index(names, name="label"))
+
+
+class _ByLabel(NamedTuple):
+    """Names of labels or classes, which rows have them, and their scores."""
+
+    names: list[str]
+    has: np.ndarray
+    scores: np.ndarray
+
+
+def _by_label(model: Any, truth: Any, scores: Any, columns: Any) -> _ByLabel | None:
+    """A column per label or class; None for targets without."""
+    kind = target_type(getattr(model, "target_kind_", "rankings"))
+    if not kind.has_labels:
+        return None
+    scores = np.asarray(scores.toarray() if sparse.issparse(scores) else scores)
+    if kind.has_one_label:
+        names = [str(name) for name in model.classes_]
+        return _ByLabel(names, np.asarray(truth).astype(str)[:, None] == np.array(names), scores)
+    chosen = np.arange(scores.shape[1]) if columns is None else np.asarray(columns)
+    has = sparse.csr_array(truth).toarray().astype(bool)
+    return _ByLabel([model.label_names_[column] for column in chosen], has, scores[:, chosen])
 
 
 def _thresholds(model: Any, n_labels: int) -> np.ndarray:

@@ -84,6 +84,9 @@ class Results:
         On which rows.
     label_measures : frame, optional
         The same for each label, from `ramify.analysis.model_quality.label_table`.
+    reliability : mapping of str to frame
+        What was said and what happened, from `ramify.metrics.reliability_bins`: of the model, or of a calibrated one
+        before and after.
     label_quality : array of shape (n_labels,), optional
         How well each label is predicted; NaN where it could not be measured.
     label_baseline : array of shape (n_labels,), optional
@@ -135,6 +138,7 @@ class Results:
     measures: pd.DataFrame | None = None
     measured_on: str = ""
     label_measures: pd.DataFrame | None = None
+    reliability: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     label_quality: np.ndarray | None = None
     label_baseline: np.ndarray | None = None
     quality_name: str = "AUPRC"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     "--min-samples-leaf", default=None, show_default="1, boosted 5", type=WholeNumber(1), help="Rows per leaf."
 )
 @click.option("--minutes", default=None, type=click.FloatRange(0, min_open=True), help="Time for --method auto, about.")
+@click.option(
+    "--calibrate",
+    default=None,
+    type=click.Choice(["isotonic", "sigmoid"]),
+    help="Calibrate the probabilities of a random forest or bagging.",
+)
 @click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
 @running_options
 @report_option
@@ -47,6 +53,7 @@ def fit(
     max_depth: int | None,
     min_samples_leaf: int | None,
     minutes: float | None,
+    calibrate: Literal["isotonic", "sigmoid"] | None,
     per_label: str | None,
     seed: int,
     jobs: int,
@@ -58,12 +65,13 @@ def fit(
     """Learn a model from DATA files and save it.
 
     Where the files are named as train, valid and test parts, the test part is kept for the measures; otherwise they are
-    taken out of bag, which boosted trees and auto have not. The prior alone stands beside the model.
+    taken out of bag, which boosted trees, auto and --calibrate have not. The prior alone stands beside the model.
 
     \b
     Examples:
       ramify fit cellcycle.train.arff cellcycle.test.arff -o cellcycle.ramify --report cellcycle.html
       ramify fit songs.csv --target 'mood_*' --method bagging --trees 200 -o songs.ramify
+      ramify fit songs.train.csv songs.test.csv --target genre --calibrate isotonic -o songs.ramify --report songs.html
       ramify fit songs.train.csv songs.test.csv --target 'mood_*' --method auto --minutes 5 -o songs.ramify
     """  # noqa: D301
     from ramify.analysis import fit_model
@@ -84,6 +92,7 @@ def fit(
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
         minutes=minutes,
+        calibrate=calibrate,
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,
@@ -109,5 +118,6 @@ def fit(
 def _made(method: str, model: Any, learnt: Dataset) -> str:
     """What was learnt from what, in part of a sentence."""
     if MODEL_METHODS[method].of_forest:
-        return f"{model.trees_.n_trees} trees over {learnt.n_features} features and {learnt.n_samples} rows"
+        forest = getattr(model, "estimator_", model)
+        return f"{forest.trees_.n_trees} trees over {learnt.n_features} features and {learnt.n_samples} rows"
     return f"{method} for {learnt.n_labels} labels over {learnt.n_samples} rows"

@@ -10,11 +10,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
-from ramify.cli.terminal import json_text, show_measures, unicode_output, write_label_measures, wrote
+from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options, report_option
+from ramify.cli.terminal import command_line, json_text, show_measures, unicode_output, write_label_measures, wrote
 from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
+    from ramify.analysis.model_quality import Quality
     from ramify.datasets import Dataset
 
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
 @click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
 @jobs_option
+@report_option
 @output_options
 def predict(
     model_file: str,
@@ -35,6 +37,7 @@ def predict(
     probabilities: bool,
     per_label: str | None,
     jobs: int,
+    report: str | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -43,7 +46,8 @@ def predict(
 
     Columns are found by name; those that the model does not know are left out. Where the data has targets, a table of
     measures follows, with the prior alone beside the model. It goes to standard output if the predictions go to a file.
-    --json prints that table, or the predictions if they go to no file; --quiet prints neither.
+    --json prints that table, or the predictions if they go to no file; --quiet prints neither. A report shows
+    it, how well each label is predicted and whether the probabilities mean what they say.
 
     \b
     Examples:
@@ -51,11 +55,11 @@ def predict(
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
     """  # noqa: D301
     from ramify.analysis.model_data import matched_features, matched_target
-    from ramify.analysis.model_quality import label_table, model_measures, model_scores
+    from ramify.analysis.model_quality import Quality, measured_as, model_scores
     from ramify.cli.inputs import data_to_predict, refuse_empty
     from ramify.models import load
 
-    keep_inputs({"-o": output, "--per-label": per_label}, model_file, *data, hierarchy)
+    keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, model_file, *data, hierarchy)
     if not model_file.endswith(".ramify") and any(name.endswith(".ramify") for name in data):
         raise click.UsageError(
             f"The model comes first, then the data: ramify predict MODEL DATA. Got {model_file} first."
@@ -85,23 +89,41 @@ def predict(
         with whole_text(Path(output)) as file:
             _write(file, rows)
     told = output is not None and (as_json or not quiet)
-    if not told and per_label is None:
+    if not told and per_label is None and report is None:
         return
     matched = matched_target(dataset, model) if hasattr(model, "prior_") else None
-    measures, labels, title = None, None, ""
+    quality = Quality()
     if matched is not None:
-        scores = shown if are_scores else model_scores(model, X)
-        measures = model_measures(model, matched.truth, scores, matched.columns)
-        labels = label_table(model, matched.truth, scores, matched.columns)
-        title = f"Measured on {dataset.n_samples} rows{matched.note}"
+        quality = measured_as(model, matched, shown if are_scores else model_scores(model, X), X)
     elif dataset.y is not None and told and not as_json:
         click.echo("Not measured: the data has other targets than the model predicts.", err=True)
     if told:
-        show_measures(measures, title, as_json=as_json)
+        show_measures(quality.measures, quality.measured_on, as_json=as_json)
     if per_label is not None:
-        write_label_measures(labels, per_label, dataset.titles)
+        write_label_measures(quality.label_measures, per_label, dataset.titles)
+    if report is not None:
+        _write_report(report, model, dataset, quality)
     if told:
-        wrote(output, per_label, quiet=as_json)
+        wrote(output, per_label, report, quiet=as_json)
+
+
+def _write_report(path: str, model: Any, data: Dataset, quality: Quality) -> None:
+    """How well the rows were predicted, or an error where they say nothing of that."""
+    from ramify.analysis import Results
+    from ramify.report import write_report
+
+    if quality.measures is None:
+        raise ValueError("--report: nothing was measured. Give rows with the target that the model predicts.")
+    results = Results(
+        data,
+        measures=quality.measures,
+        measured_on=quality.measured_on,
+        label_measures=quality.label_measures,
+        reliability=quality.reliability,
+        facts={"Model": type(model).__name__},
+        command=command_line(),
+    )
+    write_report(results, path)
 
 
 def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Iterator[list[Any]]:

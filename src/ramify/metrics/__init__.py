@@ -31,6 +31,7 @@ from ramify.metrics.label_sets import (
 from ramify.metrics.measure_table import measure_table
 from ramify.metrics.measures import larger_is_better, measure, takes
 from ramify.metrics.numbers import r2, rmse, rrmse
+from ramify.metrics.reliability import calibration_error, reliability_bins
 from ramify.metrics.score import Score
 from ramify.metrics.target_measure import target_score
 
@@ -39,6 +40,7 @@ __all__ = [
     "auprc",
     "auroc",
     "average_precision",
+    "calibration_error",
     "confusion",
     "f_score",
     "false_negative_rate",
@@ -61,6 +63,7 @@ __all__ = [
     "precision",
     "r2",
     "recall",
+    "reliability_bins",
     "rmse",
     "rrmse",
     "smin",

@@ -10,11 +10,15 @@ from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from scipy import sparse
 
+from ramify.metrics import calibration_error
 from ramify.plots.style import COLOURS, MARKERS, NEUTRAL, plain_figure, shortened
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ramify.ensemble import Explanation
 
 
@@ -124,17 +128,15 @@ def explained_rows(explanation: Explanation, *, n_features: int = 12) -> Figure:
     return figure
 
 
-def reliability(y_true: Any, probabilities: Mapping[str, Any], *, n_bins: int = 10) -> Figure:
+def reliability(bins: Mapping[str, pd.DataFrame]) -> Figure:
     """How often labels occur, by the probability that was said: on the diagonal it means what it says.
+
+    Below stands how many probabilities each bin holds; a bin with few of them says little.
 
     Parameters
     ----------
-    y_true : 0/1 array or CSR of shape (n_samples, n_labels), or array of shape (n_samples,)
-        True labels; all labels are pooled.
-    probabilities : mapping of str to array of the same shape
-        Predicted probabilities by the name of the model.
-    n_bins : int, default=10
-        Bins of equal width.
+    bins : mapping of str to DataFrame
+        From `ramify.metrics.reliability_bins`, by the name of the model.
 
     Returns
     -------
@@ -142,32 +144,32 @@ def reliability(y_true: Any, probabilities: Mapping[str, Any], *, n_bins: int = 
 
     Examples
     --------
+    >>> from ramify.metrics import reliability_bins
     >>> from ramify.plots import reliability
-    >>> figure = reliability([0, 1, 1, 0], {"forest": [0.2, 0.8, 0.6, 0.4]})
+    >>> figure = reliability({"forest": reliability_bins([0, 1, 1, 0], [0.2, 0.8, 0.6, 0.4])})
     """
-    truth = np.asarray(y_true.toarray() if sparse.issparse(y_true) else y_true, dtype=np.float64).ravel()
-    figure, axes = plain_figure(5, 4.6)
+    figure = Figure(figsize=(5, 5.6), layout="constrained")
+    axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    for one in (axes, below):
+        one.spines[["top", "right"]].set_visible(False)
     axes.plot([0, 1], [0, 1], color=NEUTRAL, linewidth=1, zorder=0)
-    for number, (name, predicted) in enumerate(probabilities.items()):
-        said = np.asarray(predicted.toarray() if sparse.issparse(predicted) else predicted, dtype=np.float64).ravel()
-        if said.shape != truth.shape:
-            raise ValueError(f"The probabilities of {name!r} must have the shape of y_true.")
-        kept = np.isfinite(said)
-        bins = np.minimum((said[kept] * n_bins).astype(int), n_bins - 1)
-        counts = np.bincount(bins, minlength=n_bins)
-        used = np.flatnonzero(counts)
-        means = np.bincount(bins, said[kept], n_bins)[used] / counts[used]
-        happened = np.bincount(bins, truth[kept], n_bins)[used] / counts[used]
-        error = float((np.abs(means - happened) * counts[used]).sum() / counts.sum())
-        colour = COLOURS[number % len(COLOURS)]
-        marker = MARKERS[number % len(MARKERS)]
-        axes.plot(means, happened, color=colour, marker=marker, label=f"{shortened(name)}: off by {100 * error:.1f} %")
+    for number, (name, table) in enumerate(bins.items()):
+        used = table[table["count"] > 0]
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        label = f"{shortened(name)}: off by {100 * calibration_error(table):.2g} %"
+        axes.plot(used["said"], used["happened"], color=colour, marker=marker, label=label)
+        width = (used["high"] - used["low"]) * 0.8 / len(bins)
+        start = used["low"] + 0.1 * (used["high"] - used["low"]) + number * width
+        below.bar(start, used["count"], width, align="edge", color=colour)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
-    axes.set_aspect("equal")
-    axes.set_xlabel("probability that was said")
     axes.set_ylabel("share of labels that occur")
-    axes.legend(frameon=False, loc="upper left")
+    figure.legend(*axes.get_legend_handles_labels(), frameon=False, loc="outside upper left")
+    below.set_yscale("log")
+    below.yaxis.set_major_formatter("{x:,.0f}")
+    below.yaxis.set_minor_formatter(NullFormatter())
+    below.set_ylabel("predictions")
+    below.set_xlabel("probability that was said")
     return figure
 
 
