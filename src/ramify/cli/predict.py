@@ -120,6 +120,7 @@ def _write_report(path: str, model: Any, data: Dataset, quality: Quality) -> Non
         measured_on=quality.measured_on,
         label_measures=quality.label_measures,
         reliability=quality.reliability,
+        titles=data.titles,
         facts={"Model": type(model).__name__},
         command=command_line(),
     )
