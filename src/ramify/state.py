@@ -169,16 +169,6 @@ def perhaps(part: Part) -> Part:
     return replace(part, may_lack=True)
 
 
-FEATURES: State = {
-    "n_features_in_": count("n_features"),
-    "feature_names_in_": perhaps(value_row("n_features")),
-}
-"""What every estimator knows of its features."""
-
-ENCODED_FEATURES: State = {**FEATURES, "categories_": categories("n_features")}
-"""What is known of features with nominal ones among them."""
-
-
 def _agrees(sizes: Sizes, size: Size, n: int) -> bool:
     return n == (sizes.setdefault(size, n) if isinstance(size, str) else size)
 
@@ -198,3 +188,17 @@ def _shape_words(shape: tuple[Size, ...]) -> str:
 
 def _range_words(low: float, high: float) -> str:
     return "" if low == -np.inf and high == np.inf else f" from {low:g} to {high:g}"
+
+
+N_SUMMARY = 12
+"""What a model may keep of each column: eleven deciles, from the smallest value to the largest, and what is missing."""
+
+FEATURES: State = {
+    "n_features_in_": count("n_features"),
+    "feature_names_in_": perhaps(value_row("n_features")),
+    "feature_summary_": perhaps(numbers("n_features", N_SUMMARY, nan=True)),
+}
+"""What every estimator knows of its features."""
+
+ENCODED_FEATURES: State = {**FEATURES, "categories_": categories("n_features")}
+"""What is known of features with nominal ones among them."""

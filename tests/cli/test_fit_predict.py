@@ -188,7 +188,7 @@ def test_lacking_features_are_named(songs, tmp_path, capsys):
     shown = capsys.readouterr().err
     assert shown == (
         "Error: The data lacks 1 of the model's 2 features, the first is 'tempo'. "
-        "Give predict the columns that fit was given.\n"
+        "Give the columns that fit was given, or have them filled with missing values (fill=True, or --fill).\n"
     )
 
 

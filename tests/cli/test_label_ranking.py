@@ -43,6 +43,19 @@ def test_fit_measures_rankings_out_of_bag(table, tmp_path, capsys):
     assert set(measures) == {"Kendall's tau-b", "Spearman's rho", "Spearman's footrule", "top-1 overlap"}
 
 
+def test_trees_for_rankings_stop_as_published_on_request(table, tmp_path, capsys):
+    nodes = {}
+    for gamma in ("1", "0.98", "0.7"):
+        path = tmp_path / f"{gamma}.ramify"
+        assert run("fit", table, "-o", path, "--trees", 5, "--gamma", gamma, "-q") == 0
+        nodes[gamma] = len(ramify.load(path).trees_.arrays()["feature"])
+    assert nodes["1"] > nodes["0.98"] > nodes["0.7"]
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("x,y\n1,0.5\n2,1.5\n3,2.5\n4,0.1\n", encoding="utf-8")
+    assert run("fit", numbers, "-o", tmp_path / "n.ramify", "--gamma", "0.9") == 1
+    assert "Only forests for label rankings take gamma" in capsys.readouterr().err
+
+
 def test_predict_writes_ranks_or_probabilities_of_pairs(table, model, tmp_path):
     assert ramify.load(model).label_names_ == ("L1", "L2", "L3")
     for options, header in (((), ["id", "L1", "L2", "L3"]), (("--probabilities",), ["id", "L1>L2", "L1>L3", "L2>L3"])):

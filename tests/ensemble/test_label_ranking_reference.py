@@ -11,7 +11,7 @@ from scipy.stats import kendalltau, spearmanr
 from ramify.ensemble import LabelRankingForest
 from ramify.ensemble.label_ranking import CRITERIA
 
-GAMMA = 0.98
+PUBLISHED = {"gamma": 0.98, "min_samples_leaf": 2}
 MAX_SPREAD = 10.0
 
 
@@ -62,8 +62,9 @@ def mallows_spread_by_brute_force(rankings):
 class Reference:
     """Scores of splits of one data set: `score` is None where the criterion forbids the split."""
 
-    def __init__(self, X, rankings, criterion):
+    def __init__(self, X, rankings, criterion, gamma=1.0, min_samples_leaf=1):
         self.X, self.rankings, self.criterion = X, rankings, criterion
+        self.gamma, self.min_samples_leaf = gamma, min_samples_leaf
         self.correlations = None if criterion == "mallows" else correlation_matrix(rankings, criterion)
 
     def similarity(self, rows):
@@ -76,10 +77,10 @@ class Reference:
         return kinds.get(self.criterion, self.score_correlation)(rows, left, right)
 
     def score_correlation(self, rows, left, right):
-        if min(len(left), len(right)) < 2:
+        if min(len(left), len(right)) < self.min_samples_leaf:
             return None
         split = (len(left) * self.similarity(left) + len(right) * self.similarity(right)) / len(rows)
-        return split if 1 + self.similarity(rows) < GAMMA * (1 + split) else None
+        return split if 1 + self.similarity(rows) < self.gamma * (1 + split) - 1e-12 else None
 
     def entropy(self, rows):
         return ranking_entropy(self.rankings[rows], self.correlations[np.ix_(rows, rows)])
@@ -148,11 +149,18 @@ def nodes_with_rows(forest, X):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_every_split_is_the_best_and_every_leaf_must_be_one(criterion, seed):
+@pytest.mark.parametrize(
+    ("criterion", "stops"),
+    [
+        *((criterion, stops) for criterion in ("kendall", "spearman") for stops in ({}, PUBLISHED)),
+        ("entropy", {}),
+        ("mallows", {}),
+    ],
+)
+def test_every_split_is_the_best_and_every_leaf_must_be_one(criterion, stops, seed):
     X, rankings = noisy_rankings(seed, n_rows=30 if criterion == "mallows" else 45)
-    reference = Reference(X, rankings, criterion)
-    tree = LabelRankingForest(1, criterion=criterion, bootstrap=False, max_features=None, random_state=0)
+    reference = Reference(X, rankings, criterion, **stops)
+    tree = LabelRankingForest(1, criterion=criterion, bootstrap=False, max_features=None, random_state=0, **stops)
     n_splits = 0
     for rows, feature, threshold in nodes_with_rows(tree.fit(X, rankings), X):
         best = reference.best_score(rows)
@@ -169,8 +177,8 @@ def test_every_split_is_the_best_and_every_leaf_must_be_one(criterion, seed):
 @pytest.mark.parametrize("criterion", ["kendall", "spearman"])
 def test_ties_are_correlated_by_tau_b_and_rho(criterion):
     X, rankings = noisy_rankings(2, ties=True)
-    reference = Reference(X, average_ranks(rankings), criterion)
-    tree = LabelRankingForest(1, criterion=criterion, bootstrap=False, max_features=None, random_state=0)
+    reference = Reference(X, average_ranks(rankings), criterion, **PUBLISHED)
+    tree = LabelRankingForest(1, criterion=criterion, bootstrap=False, max_features=None, random_state=0, **PUBLISHED)
     for rows, feature, threshold in nodes_with_rows(tree.fit(X, rankings), X):
         best = reference.best_score(rows)
         if feature >= 0:

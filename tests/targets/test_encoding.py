@@ -71,7 +71,6 @@ def test_every_kind_has_its_forest(kind, forest):
 
 def test_the_forest_of_a_hierarchy_knows_it():
     assert forest_for(encode(np.eye(4), hierarchy=TREE)).hierarchy is TREE
-    assert forest_for("rankings", full_growth=True).gamma == 1.0
 
 
 def test_a_hierarchy_makes_hierarchical_label_sets():

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ramify.analysis.comparing import compare_methods
+    from ramify.analysis.deployment import NewRows, new_rows
     from ramify.analysis.fitting import Fitted, fit_model
     from ramify.analysis.flow import analyse
     from ramify.analysis.methods import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS, Method
@@ -16,6 +17,8 @@ _HOMES = {
     "compare_methods": "comparing",
     "fit_model": "fitting",
     "Fitted": "fitting",
+    "NewRows": "deployment",
+    "new_rows": "deployment",
     "Selected": "selecting",
     "select_features": "selecting",
     "Results": "results",
@@ -37,6 +40,7 @@ __all__ = [
     "ExplainedRow",
     "Fitted",
     "Method",
+    "NewRows",
     "Outcome",
     "Reason",
     "Results",
@@ -44,6 +48,7 @@ __all__ = [
     "analyse",
     "compare_methods",
     "fit_model",
+    "new_rows",
     "select_features",
 ]
 

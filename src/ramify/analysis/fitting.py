@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ramify.analysis.deployment import remember_columns
 from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_features, model_target, remember_names
 from ramify.analysis.model_quality import label_parts, measured, table_parts
@@ -41,6 +42,7 @@ def fit_model(
     n_estimators: int | None = None,
     max_depth: int | None = None,
     min_samples_leaf: int | None = None,
+    gamma: float | None = None,
     minutes: float | None = None,
     calibrate: Literal["isotonic", "sigmoid"] | None = None,
     explain: bool = False,
@@ -59,6 +61,8 @@ def fit_model(
         One of `MODEL_METHODS`.
     n_estimators, max_depth, min_samples_leaf
         Of the forest, or of the forests that chains are made of; None is the method's own default.
+    gamma : float, optional
+        Of `LabelRankingForest`, for label rankings: 1 lets trees grow, the published 0.98 stops them early.
     minutes : float, optional
         Time for the method "auto"; with it the result depends on the machine.
     calibrate : {"isotonic", "sigmoid"}, optional
@@ -86,6 +90,8 @@ def fit_model(
     record = MODEL_METHODS[method]
     if minutes is not None and method != "auto":
         raise ValueError(f"Only the method auto takes minutes. Got {minutes!r} for {method}.")
+    if gamma is not None and not learnt.target_type.ranks_labels:
+        raise ValueError(f"Only forests for label rankings take gamma. Got {gamma!r} for {learnt.target}.")
     model = fitted_estimator(
         method,
         learnt,
@@ -94,6 +100,7 @@ def fit_model(
         n_estimators=n_estimators,
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
+        gamma=gamma,
         minutes=minutes,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -125,6 +132,7 @@ def fit_model(
     )
     for name in ("oob_prediction_", "oob_score_"):  # they are rows of the data, which a saved model does not need
         model.__dict__.pop(name, None)
+    remember_columns(model, model_features(learnt))
     remember_names(model, learnt)
     return Fitted(model, learnt, results)
 

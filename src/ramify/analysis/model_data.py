@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -53,7 +54,7 @@ def forest_for(data: Dataset, **parameters: Any) -> Any:
     if parameters.pop("boosted", False):
         given = {name: value for name, value in parameters.items() if name not in ("bootstrap", "oob_score")}
         return ensemble.boosted_for(data.target, hierarchy=data.hierarchy, **given)
-    return ensemble.forest_for(data.target, hierarchy=data.hierarchy, full_growth=True, **parameters)
+    return ensemble.forest_for(data.target, hierarchy=data.hierarchy, **parameters)
 
 
 def nominal_features(data: Dataset) -> np.ndarray | None:
@@ -71,33 +72,15 @@ def model_features(data: Dataset) -> Any:
     return data.to_frame()
 
 
-def matched_features(model: Any, data: Dataset) -> Any:
-    """The columns that the model learnt from, in its order; others are left out."""
-    learnt_values = any(values is not None for values in getattr(model, "categories_", ()))
-    features = data.to_frame() if learnt_values else model_features(data)
-    if not hasattr(model, "feature_names_in_"):
-        return features
-    lacking = lacking_features(model, data)
-    if lacking:
-        raise ValueError(
-            f"The data lacks {len(lacking)} of the model's {len(model.feature_names_in_)} features, the first is "
-            f"{lacking[0]!r}. Give predict the columns that fit was given."
-        )
-    if hasattr(features, "columns"):
-        return features[list(model.feature_names_in_)]
-    position = {name: column for column, name in enumerate(data.feature_names)}
-    return features[:, [position[name] for name in model.feature_names_in_]]
-
-
 def remember_names(model: Any, data: Dataset) -> None:
     """Give a model the names of its features where it learnt from a sparse matrix, which has none."""
     if not hasattr(model, "feature_names_in_") and len(set(data.feature_names)) == data.n_features:
         model.feature_names_in_ = np.array(data.feature_names, dtype=object)
 
 
-def lacking_features(model: Any, data: Dataset) -> list[str]:
-    """Names of the features that the model learnt from and the data does not have."""
-    present = set(data.feature_names)
+def lacking_features(model: Any, names: Iterable[str]) -> list[str]:
+    """Names of the features that the model learnt from and the given columns do not have."""
+    present = set(names)
     return [str(name) for name in getattr(model, "feature_names_in_", ()) if name not in present]
 
 

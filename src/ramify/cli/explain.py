@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @data_options
 @click.option("--row", required=True, help="Which row: its number, from 1, or its identifier.")
 @click.option("--label", "labels", multiple=True, help="Which label, class, number or pair a>b; else those predicted.")
+@click.option("--fill", is_flag=True, help="Fill columns that DATA lacks with missing values.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Features of each label.")
 @click.option("-o", "--output", default=None, type=OutputFile(), help="Write all features to a CSV file.")
 @click.option("--plot", default=None, type=OutputFile(), help="Draw the first label: .svg, .png or .pdf.")
@@ -34,6 +35,7 @@ def explain(
     hierarchy: str | None,
     row: str,
     labels: tuple[str, ...],
+    fill: bool,
     top: int,
     output: str | None,
     plot: str | None,
@@ -54,7 +56,8 @@ def explain(
     """  # noqa: D301
     import numpy as np
 
-    from ramify.analysis.model_data import matched_features, predicted_type
+    from ramify.analysis import new_rows
+    from ramify.analysis.model_data import predicted_type
     from ramify.cli.inputs import called_labels, data_to_predict, refuse_empty
     from ramify.datasets.readers.attached_hierarchy import term_titles
     from ramify.features.frames import take_rows
@@ -68,13 +71,13 @@ def explain(
             "'ramify fit'."
         )
     model.set_params(n_jobs=jobs)
-    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy))
+    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, fill=fill))
     number = _row_number(dataset, row)
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}, row {number + 1}", err=True)
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
-    one_row = take_rows(matched_features(model, dataset), np.array([number]))
+    one_row = take_rows(new_rows(model, dataset, fill=fill).X, np.array([number]))
     titles = term_titles(model.label_names_, hierarchy)
     if not predicted_type(model).ranks_labels:
         labels = called_labels(labels, model.label_names_, titles)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 @click.option(
     "--min-samples-leaf", default=None, show_default="1, boosted 5", type=WholeNumber(1), help="Rows per leaf."
 )
+@click.option("--gamma", default=None, show_default="1, every gain", type=click.FloatRange(0, 1, min_open=True),
+              help="How early trees for label rankings stop; 0.98 as published.")  # fmt: skip
 @click.option("--minutes", default=None, type=click.FloatRange(0, min_open=True), help="Time for --method auto, about.")
 @click.option(
     "--calibrate",
@@ -52,6 +54,7 @@ def fit(
     trees: int | None,
     max_depth: int | None,
     min_samples_leaf: int | None,
+    gamma: float | None,
     minutes: float | None,
     calibrate: Literal["isotonic", "sigmoid"] | None,
     per_label: str | None,
@@ -91,6 +94,7 @@ def fit(
         n_estimators=trees,
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
+        gamma=gamma,
         minutes=minutes,
         calibrate=calibrate,
         explain=report is not None,

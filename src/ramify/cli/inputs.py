@@ -50,7 +50,9 @@ def tell_notes(data: Dataset) -> None:
             click.echo(plain(f"Note: {note}"), err=True)
 
 
-def data_to_predict(model: Any, files: Sequence[str], target: Sequence[str], hierarchy: str | None) -> Dataset:
+def data_to_predict(
+    model: Any, files: Sequence[str], target: Sequence[str], hierarchy: str | None, *, fill: bool = False
+) -> Dataset:
     """Read rows that need not have a target: without one, all columns may be features that the model knows."""
     from ramify.analysis.model_data import lacking_features
     from ramify.datasets import read
@@ -58,17 +60,17 @@ def data_to_predict(model: Any, files: Sequence[str], target: Sequence[str], hie
 
     try:
         data = read_data(files, target, hierarchy)
-        if target or not lacking_features(model, data):
+        if target or not lacking_features(model, data.feature_names):
             return data
     except FileError:
         if target:
             raise
         untargeted = read(list(files), target=[])
-        if lacking_features(model, untargeted):
+        if lacking_features(model, untargeted.feature_names) and not fill:
             raise
         return untargeted
     untargeted = read(list(files), target=[])
-    return data if lacking_features(model, untargeted) else untargeted
+    return min(data, untargeted, key=lambda read: len(lacking_features(model, read.feature_names)))
 
 
 def described(data: Dataset, *, chosen: bool) -> str:

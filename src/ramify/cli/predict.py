@@ -11,7 +11,15 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options, report_option
-from ramify.cli.terminal import command_line, json_text, show_measures, unicode_output, write_label_measures, wrote
+from ramify.cli.terminal import (
+    command_line,
+    json_text,
+    plain,
+    show_measures,
+    unicode_output,
+    write_label_measures,
+    wrote,
+)
 from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 @data_options
 @click.option("-o", "--output", default=None, type=OutputFile(), help="CSV file; standard output otherwise.")
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
+@click.option("--fill", is_flag=True, help="Fill columns that DATA lacks with missing values.")
 @click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
 @jobs_option
 @report_option
@@ -35,6 +44,7 @@ def predict(
     hierarchy: str | None,
     output: str | None,
     probabilities: bool,
+    fill: bool,
     per_label: str | None,
     jobs: int,
     report: str | None,
@@ -44,7 +54,9 @@ def predict(
 ) -> None:
     """Predict the rows of DATA files with a saved MODEL.
 
-    Columns are found by name; those that the model does not know are left out. Where the data has targets, a table of
+    Columns are found by name; those that the model does not know are left out, and those that are not there are refused
+    or, with --fill, taken as missing. Values that the model has not seen and columns whose values are no longer as they
+    were at fit are told on standard error. Where the data has targets, a table of
     measures follows, with the prior alone beside the model. It goes to standard output if the predictions go to a file.
     --json prints that table, or the predictions if they go to no file; --quiet prints neither. A report shows
     it, how well each label is predicted and whether the probabilities mean what they say.
@@ -54,7 +66,8 @@ def predict(
       ramify predict songs.ramify new.csv -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
     """  # noqa: D301
-    from ramify.analysis.model_data import matched_features, matched_target
+    from ramify.analysis import new_rows
+    from ramify.analysis.model_data import matched_target
     from ramify.analysis.model_quality import Quality, measured_as, model_scores
     from ramify.cli.inputs import data_to_predict, refuse_empty
     from ramify.models import load
@@ -69,12 +82,18 @@ def predict(
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which does not predict.")
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=jobs)
-    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy))
+    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, fill=fill))
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
-    X = matched_features(model, dataset)
+    given = new_rows(model, dataset, fill=fill)
+    if not quiet:
+        for sentence in given.sentences():
+            click.echo(plain(f"Note: {sentence}"), err=True)
+    X = given.X
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    # These values were told.
+    warnings.filterwarnings("ignore", message="Nominal feature .* holds values in .* cells")
     by_pair = probabilities and hasattr(model, "pair_names_")
     are_scores = not by_pair and (probabilities or not hasattr(model, "predict_proba"))
     if by_pair:

@@ -52,10 +52,8 @@ class BaseForest(BaseEstimator):
         "oob_score_": perhaps(number(nan=True)),
     }
     hierarchy: Hierarchy | None = None
-    _of_one_fit: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_")
+    _of_one_fit: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_", "feature_summary_")
     """What only some fits give, and what belongs to all trees together."""
-    _full_growth: ClassVar[dict[str, Any]] = {}
-    """Parameters with which trees grow as far as the rows allow, where the defaults stop earlier."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -91,11 +89,6 @@ class BaseForest(BaseEstimator):
             if self._needs_out_of_bag():
                 self._set_out_of_bag(features, target, weights)
         return self
-
-    @classmethod
-    def of_full_growth(cls, **parameters: Any) -> Self:
-        """Make a forest whose trees grow as far as the rows allow, where parameters do not say otherwise."""
-        return cls(**{**cls._full_growth, **parameters})
 
     @abstractmethod
     def encode_target(self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None) -> Target:

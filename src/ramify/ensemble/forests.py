@@ -22,9 +22,7 @@ BOOSTED: dict[str, type[BaseBoosted]] = {"ForestClassifier": BoostedClassifier, 
 """Boosted trees for what a forest learns."""
 
 
-def forest_for(
-    target: Target | str, *, hierarchy: Hierarchy | None = None, full_growth: bool = False, **parameters: Any
-) -> Any:
+def forest_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **parameters: Any) -> Any:
     """Make the forest that fits a target, not yet grown.
 
     Parameters
@@ -33,8 +31,6 @@ def forest_for(
         What `ramify.targets.encode` returns, or a kind of target.
     hierarchy : Hierarchy, optional
         Hierarchy of the labels, where only a kind is given.
-    full_growth : bool, default=False
-        Grow all trees as far as the rows allow, also those for rankings, which stop earlier by default.
     **parameters
         Parameters of the forest.
 
@@ -47,8 +43,7 @@ def forest_for(
     made = target if isinstance(target, Target) else target_type(target)
     if made.forest not in FORESTS:
         raise ValueError(f"No forest fits a target of kind {made.kind!r}; ReliefRanker ranks features for it.")
-    forest = FORESTS[made.forest]
-    return (forest.of_full_growth if full_growth else forest)(**_with_hierarchy(parameters, made, hierarchy))
+    return FORESTS[made.forest](**_with_hierarchy(parameters, made, hierarchy))
 
 
 def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **parameters: Any) -> Any:

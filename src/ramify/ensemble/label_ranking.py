@@ -44,9 +44,9 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     criterion : {"kendall", "spearman", "entropy", "mallows"}, default="kendall"
         What a split improves: the mean correlation of the rankings on each side (ranking trees), their entropy with the
         minimum-description-length stop (entropy ranking trees), or the spread of a Mallows model (label ranking trees).
-    gamma : float, default=0.98
+    gamma : float, default=1.0
         For ``"kendall"`` and ``"spearman"``: a split must pass ``1 + S_parent < gamma (1 + S_split)`` for the mean
-        correlation S. 1 allows every gain, smaller values stop earlier.
+        correlation S. 1 allows every gain, smaller values stop earlier; 0.98 in [1]_.
     aggregate : {"borda", "mallows"}, default="borda"
         How the trees' rankings become one: ranked by their sum, or the centre of a Mallows model.
     splitter : {"best", "random"}, default="best"
@@ -61,7 +61,8 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     min_samples_split : int or float, default=2
         Rows a node needs to be split; a float is a share of the rows.
     min_samples_leaf : int, float or None, default=None
-        Rows each side of a split needs; a float is a share of the rows. None: 1 for ``"entropy"``, else 2, as in [1]_.
+        Rows each side of a split needs; a float is a share of the rows. None: 2 for ``"mallows"``, else 1. In [1]_ 1
+        for ``"entropy"``, else 2.
     min_weight_fraction_leaf : float, default=0.0
         Share of the whole weight that each side of a split needs.
     min_impurity_decrease : float, default=0.0
@@ -137,10 +138,8 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
         "pair_names_": texts("n_pairs"),
         "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
     }
-    _full_growth: ClassVar[dict[str, Any]] = {"gamma": 1.0}
-
     criterion: Literal["kendall", "spearman", "entropy", "mallows"] = "kendall"
-    gamma: float = 0.98
+    gamma: float = 1.0
     aggregate: Literal["borda", "mallows"] = "borda"
     min_samples_leaf: float | None = None
 
@@ -334,7 +333,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
         if self.min_samples_leaf is not None:
             return super()._growth(features)
         resolved = copy.copy(self)
-        resolved.min_samples_leaf = 1 if self.criterion == "entropy" else 2
+        resolved.min_samples_leaf = 2 if self.criterion == "mallows" else 1
         return BaseForest._growth(resolved, features)
 
 

@@ -47,7 +47,7 @@ class RankingTarget(Target):
 
     ranks: np.ndarray
     criterion: str = "kendall"
-    gamma: float = 0.98
+    gamma: float = 1.0
 
     @property
     def n_samples(self) -> int:
@@ -138,7 +138,7 @@ def encode_rankings(
     y: Any,
     *,
     criterion: str = "kendall",
-    gamma: float = 0.98,
+    gamma: float = 1.0,
     n_labels: int | None = None,
     n_samples: int | None = None,
 ) -> RankingTarget:
