@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
 
 from ramify import Hierarchy, chains, ensemble, ranking, selection
 from ramify.models.values import PUBLIC_MODULES
@@ -23,14 +24,17 @@ FOREST = ensemble.ForestClassifier(3, random_state=0)
 
 @dataclass(frozen=True)
 class Case:
-    """An estimator: how it is made, the target it takes, which features, and whether fit takes weights."""
+    """An estimator: how it is made, the target it takes and which features."""
 
     make: Callable[[], Any]
     target: str
     features: str = "nominal"
-    takes_weights: bool = False
     repeats: bool = False
     """Whether weight two is promised to be a repeated row."""
+
+    @property
+    def takes_weights(self) -> bool:
+        return has_fit_parameter(self.make(), "sample_weight")
 
 
 def forest(of: type, **parameters: Any) -> Callable[[], Any]:
@@ -39,44 +43,36 @@ def forest(of: type, **parameters: Any) -> Callable[[], Any]:
 
 WHOLE = {"bootstrap": False, "max_features": None}
 
+
+def made(of: type, **parameters: Any) -> Callable[[], Any]:
+    return lambda: of(ensemble.ForestClassifier(3, random_state=0, **WHOLE), random_state=0, **parameters)
+
+
 CASES = {
-    "ForestClassifier of classes": Case(
-        forest(ensemble.ForestClassifier, oob_score=True), "classes", takes_weights=True
-    ),
-    "ForestClassifier of labels": Case(forest(ensemble.ForestClassifier), "labels", takes_weights=True),
+    "ForestClassifier of classes": Case(forest(ensemble.ForestClassifier, oob_score=True), "classes"),
+    "ForestClassifier of labels": Case(forest(ensemble.ForestClassifier), "labels"),
     "ForestClassifier of a hierarchy": Case(
-        forest(ensemble.ForestClassifier, hierarchy=LABELS, oob_score=True), "hierarchy", takes_weights=True
+        forest(ensemble.ForestClassifier, hierarchy=LABELS, oob_score=True), "hierarchy"
     ),
-    "ForestClassifier without bootstrap": Case(
-        forest(ensemble.ForestClassifier, **WHOLE), "labels", takes_weights=True, repeats=True
-    ),
+    "ForestClassifier without bootstrap": Case(forest(ensemble.ForestClassifier, **WHOLE), "labels", repeats=True),
     "ForestClassifier of random splits": Case(
-        forest(ensemble.ForestClassifier, splitter="random", bootstrap=False), "labels", takes_weights=True
+        forest(ensemble.ForestClassifier, splitter="random", bootstrap=False), "labels"
     ),
-    "ForestClassifier of bins": Case(forest(ensemble.ForestClassifier, max_bins=3), "labels", takes_weights=True),
-    "ForestRegressor": Case(forest(ensemble.ForestRegressor, oob_score=True), "numbers", takes_weights=True),
-    "ForestRegressor without bootstrap": Case(
-        forest(ensemble.ForestRegressor, **WHOLE), "numbers", takes_weights=True, repeats=True
-    ),
-    "BoostedClassifier": Case(
-        forest(ensemble.BoostedClassifier, min_samples_leaf=2, early_stopping=None), "labels", takes_weights=True
-    ),
-    "BoostedRegressor": Case(
-        forest(ensemble.BoostedRegressor, min_samples_leaf=2, early_stopping=None), "numbers", takes_weights=True
-    ),
-    "Portfolio": Case(
-        lambda: ensemble.Portfolio({"forest": FOREST}, cv=2, random_state=0), "labels", "numbers", takes_weights=True
-    ),
+    "ForestClassifier of bins": Case(forest(ensemble.ForestClassifier, max_bins=3), "labels"),
+    "ForestRegressor": Case(forest(ensemble.ForestRegressor, oob_score=True), "numbers"),
+    "ForestRegressor without bootstrap": Case(forest(ensemble.ForestRegressor, **WHOLE), "numbers", repeats=True),
+    "BoostedClassifier": Case(forest(ensemble.BoostedClassifier, min_samples_leaf=2, early_stopping=None), "labels"),
+    "BoostedRegressor": Case(forest(ensemble.BoostedRegressor, min_samples_leaf=2, early_stopping=None), "numbers"),
+    "Portfolio": Case(lambda: ensemble.Portfolio({"forest": FOREST}, cv=2, random_state=0), "labels", "numbers"),
     "Calibrated": Case(lambda: ensemble.Calibrated(FOREST), "labels", "numbers"),
     "ConformalSets": Case(lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0), "labels", "numbers"),
-    "LabelRankingForest": Case(forest(ensemble.LabelRankingForest), "rankings", takes_weights=True),
+    "LabelRankingForest": Case(forest(ensemble.LabelRankingForest), "rankings"),
     "AverageLabelRanker": Case(ensemble.AverageLabelRanker, "rankings", "numbers"),
     "NeighborsLabelRanker": Case(lambda: ensemble.NeighborsLabelRanker(3), "rankings", "numbers"),
     "PairwiseLabelRanker": Case(ensemble.PairwiseLabelRanker, "rankings", "numbers"),
     "ForestRanker": Case(
         lambda: ranking.ForestRanker(FOREST, scores=["genie3", "symbolic", "permutation", "genie3_oob"]),
         "labels",
-        takes_weights=True,
     ),
     "ReliefRanker of classes": Case(lambda: ranking.ReliefRanker(3, random_state=0), "classes"),
     "ReliefRanker of labels": Case(lambda: ranking.ReliefRanker(3, random_state=0, per_label=True), "labels"),
@@ -95,6 +91,17 @@ CASES = {
     "LabelPowerset": Case(lambda: chains.LabelPowerset(FOREST, random_state=0), "labels"),
     "PairwiseLabels": Case(lambda: chains.PairwiseLabels(FOREST, random_state=0), "labels"),
     "RAkEL": Case(lambda: chains.RAkEL(FOREST, random_state=0), "labels"),
+    **{
+        f"{name} without bootstrap": Case(made(getattr(chains, name), **options), "labels", repeats=True)
+        for name, options in (
+            ("BinaryRelevance", {}),
+            ("ClassifierChain", {"order": [2, 0, 1]}),
+            ("LClassifierChains", {"threshold": 0.5}),
+            ("LabelPowerset", {}),
+            ("PairwiseLabels", {}),
+            ("RAkEL", {}),
+        )
+    },
     "MLkNN": Case(lambda: chains.MLkNN(n_neighbors=3), "labels", "numbers"),
     "R2Screening": Case(lambda: chains.R2Screening(), "labels", "numbers"),
 }

@@ -1,22 +1,33 @@
 """Row R32: a row of weight zero is as good as no row, and weight two is a repeated row where that is promised."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.neighbors import KNeighborsClassifier
 
 from ramify.analysis import analyse, fit_model, select_features
+from ramify.chains import BinaryRelevance, ClassifierChain
 from ramify.datasets import Dataset, make_feature_hierarchy, make_multilabel
 from ramify.ensemble import ForestClassifier
 from ramify.features.frames import take_rows
-from ramify.ranking import ForestRanker, ReliefRanker, significance
+from ramify.ranking import ForestRanker, ReliefRanker, addition_curve, knn_quality, significance
+from ramify.selection import CFSSelector, SelectTop
 from tests.metamorphic import cases
 from tests.metamorphic.forms import DECLARED, UNDECLARED
 from tests.metamorphic.test_forms import FEW
 
 WEIGHTED = [name for name, case in cases.CASES.items() if case.takes_weights]
 REPEATING = [name for name, case in cases.CASES.items() if case.repeats]
+
+
+def test_only_these_take_no_weights():
+    found = {name for name, case in cases.CASES.items() if not case.takes_weights}
+    lazy = {"HierarchicalSelector", "LazySelector", "LazyNaiveBayes", "LazyNeighbors", "CFSSelector", "R2Screening"}
+    assert found == lazy | {"AverageLabelRanker", "NeighborsLabelRanker", "PairwiseLabelRanker", "ConformalSets"}
 
 
 def weighted_results(case, X, y, weights, new):
@@ -79,8 +90,8 @@ def test_significance_weighs_rows_and_leaves_out_those_of_weight_zero(method):
     np.testing.assert_array_equal(found.p_values, expected.p_values)
     plain = significance(ranker, data.X[kept], data.y[kept], **options)
     assert (plain.ranking.scores != found.ranking.scores).any()
-    with pytest.raises(ValueError, match="ReliefRanker takes no row weights"):
-        significance(ReliefRanker(3), data.X, data.y, sample_weight=weights, **options)
+    with pytest.raises(ValueError, match="CFSSelector takes no row weights, so significance cannot weigh rows"):
+        significance(CFSSelector(), data.X, data.y, sample_weight=weights, **options)
 
 
 def test_the_flow_leaves_out_rows_of_weight_zero():
@@ -96,16 +107,70 @@ def test_the_flow_leaves_out_rows_of_weight_zero():
     np.testing.assert_array_equal(*(table["model"].to_numpy() for table in models))
 
 
+@pytest.mark.parametrize("how", ["knn_quality", "addition_curve", "SelectTop", "flow", "lcc", "mlknn"])
+def test_what_measures_and_selects_weighs_rows_and_leaves_out_those_of_weight_zero(how):
+    weights = np.where(np.arange(40) % 4 == 0, 0.0, 1.0 + np.arange(40) % 3)
+    data, kept = weighted_data(weights), np.flatnonzero(weights)
+
+    def found(rows, weights):
+        part = data.rows(rows)
+        X, y = part.X, part.y
+        ranker = ReliefRanker(3, random_state=0)
+        if how == "knn_quality":
+            made = ranker.fit(data.X[kept], data.y[kept]).ranking_
+            return knn_quality(made, X, y, data.X, data.y, n_neighbors=3, sample_weight=weights)[:2]
+        if how == "addition_curve":
+            options = {"estimator": ForestClassifier(3, random_state=0), "cv": 2, "n_random": 2, "random_state": 0}
+            curve = addition_curve(ranker, X, y, sample_weight=weights, **options)
+            return [*curve.values, *curve.random_mean]
+        if how == "SelectTop":
+            top = SelectTop(ranker, n_features=3).fit(X, y, sample_weight=weights)
+            return [*top.ranking_.scores, *top.get_support()]
+        weighted = replace(part, sample_weight=weights)
+        if how == "flow":
+            options = {"methods": ["genie3", "relief", "lcc"], "n_estimators": 3, "fdr": None, "n_neighbors": 3}
+            results = analyse(weighted, quality={"cv": 2, "n_random": 1}, **options)
+            scores = [results.rankings[name].scores for name in options["methods"]]
+            return np.concatenate([*scores, results.curves["relief"].values, [results.knn_quality["relief"]]])
+        model = fit_model(weighted, method=how, n_estimators=3).model
+        return model.predict_proba(data.to_frame()).ravel()
+
+    np.testing.assert_array_equal(found(np.arange(40), weights), found(kept, weights[kept]))
+    assert (np.asarray(found(kept, weights[kept])) != found(kept, None)).any()
+
+
+def test_relief_and_neighbours_scale_with_no_weight():
+    data = weighted_data(None)
+    weights = 1.0 + np.arange(40) % 3
+    scores = [ReliefRanker(3).fit(data.X, data.y, scale * weights).scores_ for scale in (1, 4)]
+    np.testing.assert_array_equal(*scores)
+    np.testing.assert_array_equal(
+        ReliefRanker(3).fit(data.X, data.y, np.ones(40)).scores_, ReliefRanker(3).fit(data.X, data.y).scores_
+    )
+
+
 def test_methods_that_cannot_weigh_rows_refuse_weighted_data_by_name():
     data = weighted_data(1.0 + np.arange(40) % 2)
-    for method in ("relief", "lcc"):
-        with pytest.raises(ValueError, match=f"The method {method} takes no row weights"):
-            analyse(data, methods=[method], n_estimators=3, fdr=None)
-    with pytest.raises(ValueError, match="quality of rankings .* takes no row weights"):
-        analyse(data, n_estimators=3, fdr=None, quality=True)
-    with pytest.raises(ValueError, match="The method br takes no row weights"):
-        fit_model(data, method="br", n_estimators=3)
+    weights = data.sample_weight
+    with pytest.raises(ValueError, match="order='correlation' is chosen without the weights of rows"):
+        ClassifierChain(order="correlation").fit(data.X, data.y, sample_weight=weights)
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no row weights, so BinaryRelevance cannot"):
+        BinaryRelevance(KNeighborsClassifier()).fit(data.X, data.y, sample_weight=weights)
+    with pytest.raises(ValueError, match="CFSSelector takes no row weights, so SelectTop cannot"):
+        SelectTop(CFSSelector()).fit(data.X, data.y, sample_weight=weights)
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no row weights, so addition_curve cannot"):
+        addition_curve(ReliefRanker(3), data.X, data.y, estimator=KNeighborsClassifier(), sample_weight=weights)
     terms = make_feature_hierarchy(40, random_state=0)
-    heavy = Dataset(terms.X, terms.y, terms.target, terms.feature_names, sample_weight=data.sample_weight)
+    heavy = Dataset(terms.X, terms.y, terms.target, terms.feature_names, sample_weight=weights)
     with pytest.raises(ValueError, match="The method hip takes no row weights"):
         select_features(heavy, terms.feature_hierarchy, method="hip", cv=0)
+
+
+def test_selection_leaves_out_rows_of_weight_zero_in_its_folds_too():
+    terms = make_feature_hierarchy(60, random_state=0)
+    weights = np.where(np.arange(60) % 4 == 0, 0.0, 1.0)
+    kept = np.flatnonzero(weights)
+    data = Dataset(terms.X, terms.y, terms.target, terms.feature_names, sample_weight=weights)
+    plain = Dataset(terms.X[kept], terms.y[kept], terms.target, terms.feature_names)
+    found, expected = (select_features(one, terms.feature_hierarchy, method="hip", cv=2) for one in (data, plain))
+    assert found.measures == expected.measures

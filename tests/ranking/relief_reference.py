@@ -40,33 +40,37 @@ def nearest(D, i, k, among=None):
     return order[:k]
 
 
-def neighbor_weights(k, sigma):
-    weights = np.exp(-(((0 if sigma is None else sigma) * np.arange(k)) ** 2))
+def neighbor_weights(k, sigma, rows=None):
+    """Weights of the first k neighbours, which may have row weights of their own."""
+    weights = np.exp(-(((0 if sigma is None else sigma) * np.arange(k)) ** 2)) * (1 if rows is None else rows)
     return weights / weights.sum()
 
 
-def relief(D, target_distance, k, sigma=None, queries=None):
-    """Eq. 4 of the HMLC paper, lines 1-15 of Algorithm 1 of HMC-ReliefF."""
-    queries = range(D.shape[1]) if queries is None else queries
-    m = len(queries)
+def relief(D, target_distance, k, sigma=None, rows=None, queries=None):
+    """Eq. 4 of the HMLC paper, lines 1-15 of Algorithm 1 of HMC-ReliefF; `rows` are weights of the rows."""
+    rows = np.ones(D.shape[1]) if rows is None else rows
+    queries = np.arange(D.shape[1]) if queries is None else queries
     target, attribute, both = 0.0, np.zeros(len(D)), np.zeros(len(D))
     for i in queries:
-        for weight, j in zip(neighbor_weights(k, sigma), nearest(D, i, k), strict=True):
-            target += weight * target_distance[i, j] / m
-            attribute += weight * D[:, i, j] / m
-            both += weight * D[:, i, j] * target_distance[i, j] / m
+        near = nearest(D, i, k)
+        for weight, j in zip(neighbor_weights(k, sigma, rows[near]), near, strict=True):
+            share = weight * rows[i] / rows[queries].sum()
+            target += share * target_distance[i, j]
+            attribute += share * D[:, i, j]
+            both += share * D[:, i, j] * target_distance[i, j]
     return both / target - (attribute - both) / (1 - target)
 
 
-def relieff(D, codes, k, sigma=None):
-    """ReliefF of Robnik-Sikonja and Kononenko."""
+def relieff(D, codes, k, sigma=None, rows=None):
+    """ReliefF of Robnik-Sikonja and Kononenko; `rows` are weights of the rows."""
     n = len(codes)
-    share = np.bincount(codes) / n
+    rows = np.ones(n) if rows is None else rows
+    share = np.array([rows[codes == group].sum() for group in range(codes.max() + 1)]) / rows.sum()
     scores = np.zeros(len(D))
     for i in range(n):
         for group in range(len(share)):
             found = nearest(D, i, k, among=codes == group)
             sign = -1 if group == codes[i] else share[group] / (1 - share[codes[i]])
-            for weight, j in zip(neighbor_weights(len(found), sigma), found, strict=True):
-                scores += sign * weight * D[:, i, j] / n
+            for weight, j in zip(neighbor_weights(len(found), sigma, rows[found]), found, strict=True):
+                scores += sign * weight * D[:, i, j] * rows[i] / rows.sum()
     return scores

@@ -33,6 +33,22 @@ def label_distance(Y, weights, *, root=True, bound=None):
     return distance / (distance.max() if bound is None else bound)
 
 
+@pytest.mark.parametrize("kind", ["classes", "labels"])
+def test_weighted_rows_equal_the_weighted_formula(table, kind):
+    X, nominal, n_values = table
+    random = np.random.RandomState(2)
+    D, rows = slow.differences(X, nominal, n_values), random.choice([0.5, 1.0, 3.0], 45)
+    if kind == "classes":
+        y = random.choice(["a", "b", "c"], 45, p=[0.2, 0.3, 0.5])
+        expected = slow.relieff(D, np.unique(y, return_inverse=True)[1], 4, 0.3, rows)
+    else:
+        y = random.randint(0, 2, size=(45, 6))
+        expected = slow.relief(D, label_distance(y, np.ones(6)), 4, 0.3, rows)
+    ranker = ReliefRanker(4, sigma=0.3, categorical_features=nominal).fit(X, y, sample_weight=rows)
+    np.testing.assert_allclose(ranker.scores_, expected, atol=1e-12)
+    assert np.abs(ReliefRanker(4, sigma=0.3, categorical_features=nominal).fit(X, y).scores_ - expected).max() > 1e-3
+
+
 @pytest.mark.parametrize("sigma", [None, 0.4])
 @pytest.mark.parametrize("ramp", [None, (0.05, 0.4)])
 @pytest.mark.parametrize("kind", ["classes", "numbers", "several numbers", "labels", "rankings"])

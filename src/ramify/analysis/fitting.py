@@ -187,7 +187,7 @@ def fitted_estimator(
     elif record.of_forest and out_of_bag and model.bootstrap and "oob_score" in model.get_params():
         model.set_params(oob_score=True)
     if not (record.of_forest or isinstance(model, Portfolio)):
-        return model.fit(model_features(data), chain_target(data))
+        return model.fit(model_features(data), chain_target(data), sample_weight=data.sample_weight)
     model.fit(model_features(data), model_target(data), sample_weight=data.sample_weight)
     if data.target_type.has_sets and data.hierarchy is None:  # a sparse matrix has no names
         inner = [model.estimator_] if calibrate is not None else getattr(model, "members_", {}).values()

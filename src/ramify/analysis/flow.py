@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS
-from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features, refuse_weights
+from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features
 from ramify.analysis.model_quality import label_parts
 from ramify.analysis.results import Curve, Results
 from ramify.datasets import Dataset
@@ -112,7 +112,6 @@ def analyse(
     if fdr is not None:
         parts |= _claims(learnt, forest, fdr, given)
     if curves is not None:
-        refuse_weights("The quality of rankings by nearest neighbours and added features", learnt)
         run = _Quality(learnt, unseen, random_state, n_jobs, verbose)
         parts |= run.neighbors(rankers, rankings) | run.curves(rankers, curves)
     if explain and grown is not None:
@@ -176,9 +175,8 @@ def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, Feature
         found, grown = dict(joint.rankings_), joint.estimator_
     for name, ranker in rankers.items():
         if name not in scores:
-            refuse_weights(f"The method {name}", data)
             target = chain_target(data) if name == "lcc" else model_target(data)
-            found[name] = ranker.fit(data.X, target).ranking_
+            found[name] = ranker.fit(data.X, target, data.sample_weight).ranking_
     return {name: _named(found[name], data) for name in rankers}, grown
 
 
@@ -255,6 +253,7 @@ class _Quality:
             hierarchy=train.hierarchy,
             target=str(train.target),
             categorical_features=train.categorical_features,
+            sample_weight=train.sample_weight,
             n_jobs=self.n_jobs,
         )
         return {
@@ -274,6 +273,7 @@ class _Quality:
                 model_target(self.learnt),
                 hierarchy=self.learnt.hierarchy,
                 categorical_features=nominal_features(self.learnt),
+                sample_weight=self.learnt.sample_weight,
                 n_jobs=self.n_jobs,
                 random_state=self.seed,
                 verbose=self.verbose,

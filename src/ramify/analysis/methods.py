@@ -277,14 +277,12 @@ def _portfolio(
 def _chains(name: str, class_name: str) -> Callable[..., Any]:
     def build(data: Dataset, *, random_state: int, n_jobs: int | None, verbose: int = 0, **forest: Any) -> Any:
         from ramify import chains, ensemble
-        from ramify.analysis.model_data import refuse_weights
 
         if not data.target_type.has_labels or data.hierarchy is not None:
             raise ValueError(
                 f"The method {name} learns label sets and classes. The target is {data.target!r}; "
                 "use another method, or name another target."
             )
-        refuse_weights(f"The method {name}", data)
         if name == "mlknn":
             return chains.MLkNN(n_jobs=n_jobs)
         link = ensemble.ForestClassifier(n_jobs=n_jobs, **forest)

@@ -17,11 +17,11 @@ from ramify.targets import Target, target_type
 def learnt_and_unseen(data: Dataset) -> tuple[Dataset, Dataset | None]:
     """Rows to learn from, and the test part where there is one beside others; rows of weight zero are in neither."""
     if "test" not in data.parts or len(data.parts) < 2:
-        return _weighing(data), None
-    return _weighing(data.part(*(name for name in data.parts if name != "test"))), _weighing(data.part("test"))
+        return weighing(data), None
+    return weighing(data.part(*(name for name in data.parts if name != "test"))), weighing(data.part("test"))
 
 
-def _weighing(data: Dataset) -> Dataset:
+def weighing(data: Dataset) -> Dataset:
     """The rows whose weight is not zero; without weights where all are the same."""
     if data.sample_weight is None:
         return data

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ramify.analysis.methods import SELECTION_METHODS
-from ramify.analysis.model_data import learnt_and_unseen, model_target, refuse_weights
+from ramify.analysis.model_data import learnt_and_unseen, model_target, refuse_weights, weighing
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
 from ramify.hierarchy import Hierarchy
@@ -99,6 +99,7 @@ def select_features(
     """
     check_option("select_features", "method", method, tuple(SELECTION_METHODS))
     check_integer("select_features", "cv", cv, low=0)
+    data = weighing(data)
     measured = bool(cv) and data.target_type.has_one_label
     if measured:
         _check_folds(cv, model_target(data))

@@ -16,8 +16,9 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
-from ramify.chains.links import default_estimator, derived_seed, is_forest, rows_of, told_of_nominal
+from ramify.chains.links import Weights, default_estimator, derived_seed, is_forest, rows_of, told_of_nominal
 from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
 from ramify.ensemble.threshold import (
     cardinality_threshold,
     check_threshold,
@@ -26,6 +27,7 @@ from ramify.ensemble.threshold import (
     is_chosen,
 )
 from ramify.features import Features, apply_features, feature_names, learn_features
+from ramify.features.frames import weighing_data
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.state import (
     ENCODED_FEATURES,
@@ -59,7 +61,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     _threshold_options: tuple[Any, ...] = ("f1", "cardinality", "density", "batch")
     _out_of_bag: NDArray[np.float64] | None
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
         """Learn from rows and their label sets.
 
         Parameters
@@ -68,19 +70,24 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             Features.
         y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
             1 where the row has the label, else 0. One dimension holds classes: exactly one label per row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, which the base estimator must take. A row of weight zero takes no part, as if it were
+            not there.
 
         Returns
         -------
         self
         """
         self._check_parameters()
+        X, y, sample_weight = weighing_data(X, y, sample_weight)
         features = learn_features(self, X, self._categorical_features(), max_categories=self._max_categories())
         self._refuse_nominal(features)
         target = read_label_sets(y, features.values.shape[0])
+        weights = self._row_weights(sample_weight, features.values.shape[0])
         seed = int(check_random_state(getattr(self, "random_state", 0)).randint(np.iinfo(np.int32).max))
-        self._learn(features, target, target.matrix, seed)
-        self.cardinality_ = float(target.matrix.sum(axis=1).mean())
-        self.threshold_ = self._chosen_threshold(features, target, seed)
+        self._learn(features, target, target.matrix, weights, seed)
+        self.cardinality_ = float(np.average(target.matrix.sum(axis=1), weights=weights))
+        self.threshold_ = self._chosen_threshold(features, target, weights, seed)
         del self._out_of_bag
         return self
 
@@ -136,19 +143,31 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             return self._class_values[self._as_probabilities(self._scores(values)).argmax(axis=1)]
         return self._as_label_sets(self._predicted(values))
 
-    def _learn(self, features: Features, target: LabelSets, labels: NDArray[np.uint8], seed: int) -> None:
+    def _row_weights(self, sample_weight: Any, n_samples: int) -> Weights:
+        """Checked weights, None where all are the same; refused where the base estimator takes none."""
+        weights = checked_sample_weight(self, sample_weight, n_samples)
+        if weights is None or (weights == weights[0]).all():
+            return None
+        base = getattr(self, "estimator", None)
+        if base is not None:
+            refuse_without_weights(type(self).__name__, base)
+        return weights
+
+    def _learn(
+        self, features: Features, target: LabelSets, labels: NDArray[np.uint8], weights: Weights, seed: int
+    ) -> None:
         self._class_values = target.classes
         self._sparse_sets = target.was_sparse
         self._label_dtype = target.dtype
         self.label_names_ = target.names
         self.target_kind_ = "labels" if target.classes is None else "classes"
-        self.prior_ = _frequencies(labels, target)
+        self.prior_ = _frequencies(labels, weights, target)
         self.n_outputs_ = labels.shape[1]
         self._out_of_bag = None
-        self._fit_labels(features, labels, seed)
+        self._fit_labels(features, labels, weights, seed)
 
     @abstractmethod
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         """Learn from checked features and a 0/1 matrix."""
 
     @abstractmethod
@@ -234,7 +253,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         else:
             check_threshold(self)
 
-    def _chosen_threshold(self, features: Features, target: LabelSets, seed: int) -> Any:
+    def _chosen_threshold(self, features: Features, target: LabelSets, weights: Weights, seed: int) -> Any:
         """The number, or one per label, at which a score becomes a label; None for a threshold per batch."""
         if target.classes is not None:
             return 0.5
@@ -243,10 +262,13 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             return given_threshold(self, self.n_outputs_) if given else None
         scores = self._out_of_bag
         if scores is None:
-            scores = self._cross_validated_scores(features, target, seed)
-        return chosen_threshold(self.threshold, scores, target.matrix, candidates=self._candidates())
+            scores = self._cross_validated_scores(features, target, weights, seed)
+        options: dict[str, Any] = {"sample_weight": weights, "candidates": self._candidates()}
+        return chosen_threshold(self.threshold, scores, target.matrix, **options)
 
-    def _cross_validated_scores(self, features: Features, target: LabelSets, seed: int) -> NDArray[np.float64]:
+    def _cross_validated_scores(
+        self, features: Features, target: LabelSets, weights: Weights, seed: int
+    ) -> NDArray[np.float64]:
         labels = target.matrix
         scores = np.full(labels.shape, 0.5)
         if len(labels) < 2:
@@ -255,7 +277,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         folds = KFold(min(_N_INNER_FOLDS, len(labels)), shuffle=True, random_state=fold_seed)
         for train, test in folds.split(labels):
             inner = clone(self).set_params(threshold=0.5)
-            inner._learn(rows_of(features, train), target, labels[train], fold_seed)
+            own = None if weights is None else weights[train]
+            inner._learn(rows_of(features, train), target, labels[train], own, fold_seed)
             scores[test] = inner._scores(rows_of(features, test).values)
         return scores
 
@@ -279,7 +302,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _frequencies(labels: NDArray[np.uint8], target: LabelSets) -> NDArray[np.float64]:
+def _frequencies(labels: NDArray[np.uint8], weights: Weights, target: LabelSets) -> NDArray[np.float64]:
     """Share of rows with each label or class: what a model without features predicts."""
-    share = labels.mean(axis=0)
+    share = np.average(labels, axis=0, weights=weights)
     return share if target.classes is None else class_probabilities(share[None], len(target.classes))[0]

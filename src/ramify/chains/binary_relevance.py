@@ -13,6 +13,7 @@ from ramify.chains.links import (
     LINK_RULE,
     NO_LABELS,
     Learner,
+    Weights,
     derived_seed,
     in_parallel,
     is_link,
@@ -87,8 +88,8 @@ class BinaryRelevance(LabelSetClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
-        learner = learner_over(self._base_estimator(), features, labels)
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
+        learner = learner_over(self._base_estimator(), features, labels, weights)
         calls = [
             (learner, label, self._needs_out_of_bag(), derived_seed(seed, label)) for label in range(labels.shape[1])
         ]

@@ -13,6 +13,7 @@ from ramify.chains.base import LabelSetClassifier
 from ramify.chains.chain_order import ORDERS, label_order
 from ramify.chains.links import (
     Learner,
+    Weights,
     chain_rules,
     derived_seed,
     learner_over,
@@ -122,8 +123,13 @@ class ClassifierChain(LabelSetClassifier):
         check_integer(self, "cv", self.cv, low=2)
         check_integer(self, "beam_width", self.beam_width, low=1)
 
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         base = self._base_estimator()
+        if weights is not None and isinstance(self.order, str) and self.order != "random":
+            raise ValueError(
+                f"order={self.order!r} is chosen without the weights of rows. Give an order, or order='random', to a "
+                "ClassifierChain of weighted rows."
+            )
         self.order_ = label_order(
             self.order,
             features,
@@ -137,7 +143,7 @@ class ClassifierChain(LabelSetClassifier):
         )
         with progress_bar(len(self.order_), self.verbose, "Fitting links") as progress:
             chain = fit_chain(
-                learner_over(base, features, labels),
+                learner_over(base, features, labels, weights),
                 self.order_,
                 seed,
                 out_of_bag=self._needs_out_of_bag(),

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
 from ramify.chains.chain import FittedChain, chain_probabilities, fit_chain
 from ramify.chains.importance import importance_frame
-from ramify.chains.links import Learner, chain_rules, derived_seed, in_parallel, learner_over
+from ramify.chains.links import Learner, Weights, chain_rules, derived_seed, in_parallel, learner_over
 from ramify.features import Features, apply_features, feature_names
 from ramify.parameters import check_flag, check_integer, check_option, check_real
 from ramify.ranking import FeatureRanking
@@ -115,9 +115,9 @@ class EnsembleOfChains(LabelSetClassifier):
         check_real(self, "max_samples", self.max_samples, low=0, high=1, open_low=True)
         check_option(self, "combine", self.combine, COMBINATIONS)
 
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         n_chains = labels.shape[1] if self.n_chains is None else self.n_chains
-        learner = learner_over(self._base_estimator(), features, labels)
+        learner = learner_over(self._base_estimator(), features, labels, weights)
         calls = [
             (learner, self.max_samples, self._needs_out_of_bag(), derived_seed(seed, chain))
             for chain in range(n_chains)
@@ -242,7 +242,7 @@ class LClassifierChains(LabelSetClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit_and_predict(self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike) -> Any:
+    def fit_and_predict(self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike, sample_weight: Any = None) -> Any:
         """Fit, and predict new rows on the way; this works without keeping the forests.
 
         Parameters
@@ -251,6 +251,8 @@ class LClassifierChains(LabelSetClassifier):
             Training rows and their label sets, as in `fit`.
         X_new : array-like, sparse matrix or frame of shape (n_new, n_features)
             Rows to predict; their scores are left in `votes_`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the training rows, as in `fit`.
 
         Returns
         -------
@@ -258,7 +260,7 @@ class LClassifierChains(LabelSetClassifier):
         """
         self._X_new = X_new
         try:
-            self.fit(X, y)
+            self.fit(X, y, sample_weight)
         finally:
             del self._X_new
         if self._class_values is not None:
@@ -293,12 +295,12 @@ class LClassifierChains(LabelSetClassifier):
         check_flag(self, "keep_forests", self.keep_forests)
         check_option(self, "combine", self.combine, COMBINATIONS)
 
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         n_labels = labels.shape[1]
         X_new = None
         if hasattr(self, "_X_new"):
             X_new = apply_features(self, self._X_new).values
-        learner = learner_over(self._base_estimator(), features, labels)
+        learner = learner_over(self._base_estimator(), features, labels, weights)
         self.orders_ = np.array(
             [_order_ending_in(last, n_labels, derived_seed(seed, last)) for last in range(n_labels)]
         )

@@ -21,6 +21,8 @@ from ramify.targets import LabelTarget
 
 LINK_RULE = "a link must be a fitted forest over the features and the labels before it"
 NO_LABELS = np.empty(0, dtype=np.intp)
+Weights = NDArray[np.float64] | None
+"""Weights of the rows; None where all weigh the same."""
 
 
 def default_estimator(n_jobs: int | None) -> ForestClassifier:
@@ -80,19 +82,21 @@ def with_labels(X: Any, labels: NDArray[Any]) -> Any:
 class Learner:
     """A base classifier over one training table, to which the labels before a link are appended."""
 
-    def __init__(self, estimator: Any, features: Features, labels: NDArray[np.uint8]) -> None:
+    def __init__(self, estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None) -> None:
         self.estimator = estimator
         self.features = features
         self.labels = labels
+        self.weights = weights
 
     def rows(self, index: NDArray[np.intp]) -> Learner:
         """The same learner over some of the rows."""
-        return type(self)(self.estimator, rows_of(self.features, index), self.labels[index])
+        weights = None if self.weights is None else self.weights[index]
+        return type(self)(self.estimator, rows_of(self.features, index), self.labels[index], weights)
 
     def fit(self, earlier: NDArray[np.intp], label: int, seed: int) -> Any:
         """The classifier of a label over the features and the labels before it."""
         X = with_labels(self.features.values, self.labels[:, earlier])
-        return fit_link(self.estimator, X, self.labels[:, label], seed)
+        return fit_link(self.estimator, X, self.labels[:, label], seed, self.weights)
 
     def out_of_bag(self, link: Any, earlier: NDArray[np.intp]) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Probability of each training row from the trees that have not seen it; None where there are none."""
@@ -102,8 +106,10 @@ class Learner:
 class ForestLearner(Learner):
     """Ramify's forest as base: features are coded once, label columns are appended without copying anything."""
 
-    def __init__(self, estimator: ForestClassifier, features: Features, labels: NDArray[np.uint8]) -> None:
-        super().__init__(estimator, features, labels)
+    def __init__(
+        self, estimator: ForestClassifier, features: Features, labels: NDArray[np.uint8], weights: Weights = None
+    ) -> None:
+        super().__init__(estimator, features, labels, weights)
         options: dict[str, Any] = {"max_bins": estimator.max_bins, "n_jobs": estimator.n_jobs}
         numeric = np.zeros(labels.shape[1], dtype=np.int32)
         self._features = feature_table(features, **options)
@@ -117,7 +123,7 @@ class ForestLearner(Learner):
         forest.categories_ = self._categories + [None] * len(earlier)
         column = sp.csr_array(self.labels[:, [label]].astype(np.int8))
         present = LabelTarget(Y=column, names=("present",), weights=np.ones(1))
-        return forest.grow(self._table(earlier), present, None)
+        return forest.grow(self._table(earlier), present, self.weights)
 
     def out_of_bag(self, link: ForestClassifier, earlier: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Mean of the trees that have not seen the row; for rows that all trees have seen, the mean of the others."""
@@ -127,7 +133,7 @@ class ForestLearner(Learner):
             link.trees_,
             _core.FeatureRows(self._table(earlier)),
             bag_rows=None,
-            sample_weight=None,
+            sample_weight=self.weights,
             first_row=0,
             last_row=len(self.labels),
             n_threads=effective_n_jobs(link.n_jobs),
@@ -141,11 +147,11 @@ class ForestLearner(Learner):
         return self._features.append(self._labels.take(earlier.astype(np.int64))) if len(earlier) else self._features
 
 
-def learner_over(estimator: Any, features: Features, labels: NDArray[np.uint8]) -> Learner:
+def learner_over(estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None) -> Learner:
     """The learner of a base classifier over a training table."""
     if is_forest(estimator):
-        return ForestLearner(estimator, features, labels)
-    return Learner(told_of_nominal(estimator, features), features, labels)
+        return ForestLearner(estimator, features, labels, weights)
+    return Learner(told_of_nominal(estimator, features), features, labels, weights)
 
 
 def told_of_nominal(estimator: Any, features: Features) -> Any:
@@ -155,11 +161,12 @@ def told_of_nominal(estimator: Any, features: Features) -> Any:
     return clone(estimator).set_params(categorical_features=np.flatnonzero(features.n_categories).tolist())
 
 
-def fit_link(estimator: Any, X: Any, target: NDArray[Any], seed: int) -> Any:
+def fit_link(estimator: Any, X: Any, target: NDArray[Any], seed: int, weights: Weights = None) -> Any:
     """A classifier fitted to one label or to classes; a target that never changes needs no learning."""
     if (target == target[0]).all() and not is_forest(estimator):
         return DummyClassifier(strategy="prior").fit(X[:1], target[:1])
-    return seeded_clone(estimator, seed).fit(X, target)
+    weighed = {} if weights is None else {"sample_weight": weights}
+    return seeded_clone(estimator, seed).fit(X, target, **weighed)
 
 
 @unseen_values_allowed()

@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags
 
 from ramify.chains.base import LabelSetClassifier
+from ramify.chains.links import Weights
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import Features, distance_columns, refuse_missing, stored_like
 from ramify.parameters import check_integer, check_real
@@ -50,6 +51,10 @@ class MLkNN(LabelSetClassifier):
         Threshold in use; None for "batch".
     label_names_ : tuple of str
         Names of the labels.
+
+    Notes
+    -----
+    Weights of rows count in the probabilities; neighbours are counted as rows.
 
     References
     ----------
@@ -102,7 +107,13 @@ class MLkNN(LabelSetClassifier):
     def _max_categories(self) -> int:
         return MAX_CATEGORIES
 
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:  # noqa: ARG002
+    def _fit_labels(
+        self,
+        features: Features,
+        labels: NDArray[np.uint8],
+        weights: Weights,
+        seed: int,  # noqa: ARG002
+    ) -> None:
         n_samples = len(labels)
         if n_samples <= self.n_neighbors:
             raise ValueError(
@@ -116,9 +127,10 @@ class MLkNN(LabelSetClassifier):
         self._labels = labels
         counts = self._neighbors_with_label(None)
         s = self.smoothing
-        self.label_prior_ = (s + labels.sum(axis=0)) / (2 * s + n_samples)
-        self.with_label_ = self._count_distribution(counts, labels == 1)
-        self.without_label_ = self._count_distribution(counts, labels == 0)
+        counted = np.ones(n_samples) if weights is None else weights
+        self.label_prior_ = (s + counted @ labels) / (2 * s + counted.sum())
+        self.with_label_ = self._count_distribution(counts, counted[:, None] * (labels == 1))
+        self.without_label_ = self._count_distribution(counts, counted[:, None] * (labels == 0))
 
     def _neighbors_with_label(self, X: Any) -> NDArray[np.intp]:
         """How many neighbours of each row have each label; None: of the training rows, themselves left out."""
@@ -129,9 +141,9 @@ class MLkNN(LabelSetClassifier):
             counts += self._labels[place]
         return counts
 
-    def _count_distribution(self, counts: NDArray[np.intp], among: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Smoothed distribution of the number of neighbours with the label, over the rows in `among`."""
-        frequency = np.array([((counts == j) & among).sum(axis=0) for j in range(self.n_neighbors + 1)])
+    def _count_distribution(self, counts: NDArray[np.intp], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Smoothed distribution of the number of neighbours with the label, over rows that weigh so much."""
+        frequency = np.array([((counts == j) * weights).sum(axis=0) for j in range(self.n_neighbors + 1)])
         smoothed = self.smoothing + frequency
         return smoothed / smoothed.sum(axis=0)
 

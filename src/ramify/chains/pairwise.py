@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
-from ramify.chains.links import LINK_RULE, derived_seed, fit_link, in_parallel, is_link, link_probability
+from ramify.chains.links import LINK_RULE, Weights, derived_seed, fit_link, in_parallel, is_link, link_probability
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
 from ramify.state import State, integers, items
@@ -105,15 +105,15 @@ class PairwiseLabels(LabelSetClassifier):
         if self.n_labels is not None:
             check_integer(self, "n_labels", self.n_labels, low=0)
 
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         n_labels = labels.shape[1]
         self.pairs_ = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
         base, X = self._base_over(features), features.values
-        pairs = [(base, X, labels[:, pair], derived_seed(seed, *pair)) for pair in self.pairs_]
+        pairs = [(base, X, labels[:, pair], derived_seed(seed, *pair), weights) for pair in self.pairs_]
         self.estimators_ = in_parallel(_fit_pair, pairs, self._outer_jobs(), self.verbose)
         self.calibrators_ = []
         if self._is_calibrated():
-            single = [(base, X, labels[:, label], derived_seed(seed, label)) for label in range(n_labels)]
+            single = [(base, X, labels[:, label], derived_seed(seed, label), weights) for label in range(n_labels)]
             self.calibrators_ = in_parallel(fit_link, single, self._outer_jobs(), self.verbose)
 
     def _is_calibrated(self) -> bool:
@@ -164,7 +164,8 @@ class PairwiseLabels(LabelSetClassifier):
         yield fit, LINK_RULE
 
 
-def _fit_pair(estimator: Any, X: Any, pair: NDArray[np.uint8], seed: int) -> Any:
+def _fit_pair(estimator: Any, X: Any, pair: NDArray[np.uint8], seed: int, weights: Weights) -> Any:
     """The classifier that tells the first label from the second, over the rows that have exactly one of them."""
     rows = np.flatnonzero(pair[:, 0] != pair[:, 1])
-    return fit_link(estimator, X[rows], pair[rows, 0], seed) if len(rows) else None
+    own = None if weights is None else weights[rows]
+    return fit_link(estimator, X[rows], pair[rows, 0], seed, own) if len(rows) else None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
-from ramify.chains.links import derived_seed, fit_link, in_parallel, is_link
+from ramify.chains.links import Weights, derived_seed, fit_link, in_parallel, is_link
 from ramify.features import Features, unseen_values_allowed
 from ramify.parameters import check_flag, check_integer, check_option
 from ramify.state import State, integers, items
@@ -96,11 +96,11 @@ class LabelPowerset(LabelSetClassifier):
         super()._check_parameters()
         check_integer(self, "pruning", self.pruning, low=0)
 
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         base = self._base_over(features)
         if self.estimator is None:
             base.set_params(verbose=self.verbose)
-        self.label_sets_, link = _fit_powerset(base, features.values, labels, self.pruning, seed)
+        self.label_sets_, link = _fit_powerset(base, features.values, labels, weights, self.pruning, seed)
         self.estimators_ = [link]
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -213,11 +213,11 @@ class RAkEL(LabelSetClassifier):
         if self.n_labelsets is not None:
             check_integer(self, "n_labelsets", self.n_labelsets, low=1)
 
-    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], seed: int) -> None:
+    def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         self.labelsets_ = self._drawn_labelsets(labels.shape[1], derived_seed(seed, _LABELSETS_SEED))
         base = self._base_over(features)
         calls = [
-            (base, features.values, labels[:, chosen], 0, derived_seed(seed, number))
+            (base, features.values, labels[:, chosen], weights, 0, derived_seed(seed, number))
             for number, chosen in enumerate(self.labelsets_)
         ]
         fitted = in_parallel(_fit_powerset, calls, self._outer_jobs(), self.verbose)
@@ -270,7 +270,7 @@ def _is_powerset(label_sets: Any, link: Any, n_labels: int, n_features: int) -> 
 
 
 def _fit_powerset(
-    estimator: Any, X: Any, labels: NDArray[np.uint8], pruning: int, seed: int
+    estimator: Any, X: Any, labels: NDArray[np.uint8], weights: Weights, pruning: int, seed: int
 ) -> tuple[NDArray[np.uint8], Any]:
     """The label sets with more than `pruning` rows and a classifier of their numbers."""
     label_sets, number, n_rows = np.unique(labels, axis=0, return_inverse=True, return_counts=True)
@@ -283,7 +283,7 @@ def _fit_powerset(
     renumbered = np.cumsum(kept) - 1
     rows = kept[number.ravel()]
     target = renumbered[number.ravel()[rows]]
-    return label_sets[kept], fit_link(estimator, X[rows], target, seed)
+    return label_sets[kept], fit_link(estimator, X[rows], target, seed, None if weights is None else weights[rows])
 
 
 @unseen_values_allowed()

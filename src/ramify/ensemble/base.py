@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble.explanation import Explanation, Output, explain
 from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, grow
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, apply_features, learn_features
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
@@ -26,7 +27,6 @@ from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbe
 from ramify.targets import KINDS, Target, target_type
 
 _PREDICTED_CELLS = 1 << 23
-_MAX_TOTAL_WEIGHT = 1e100
 
 
 class BaseForest(BaseEstimator):
@@ -418,41 +418,6 @@ def _at_rows(values: np.ndarray, rows: np.ndarray, n_rows: int) -> np.ndarray:
     spread = np.full((n_rows, *values.shape[1:]), np.nan)
     spread[rows] = values
     return spread
-
-
-def checked_sample_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -> np.ndarray | None:
-    """One finite weight >= 0 per row, as float64; None stays None."""
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(n_samples, float(sample_weight))
-    weights = np.array(sample_weight, dtype=np.float64)
-    if weights.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
-    if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight must hold one number per row ({n_samples}). Got {weights.size} instead.")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        row = int(np.flatnonzero(~np.isfinite(weights) | (weights < 0))[0])
-        raise ValueError(f"sample_weight must hold finite numbers >= 0. Got {weights[row]} in row {row} instead.")
-    if not weights.any():
-        raise ValueError(
-            f"{type(estimator).__name__} needs rows to learn from, but all sample weights are zero: "
-            "Sample weights must contain at least one non-zero number."
-        )
-    refuse_extreme_weights(estimator, weights, "sample_weight")
-    return weights
-
-
-def refuse_extreme_weights(estimator: BaseEstimator, weights: np.ndarray, name: str) -> None:
-    """Refuse weights whose sums cannot be squared in double precision, as the search for splits does."""
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if total > _MAX_TOTAL_WEIGHT or 0 < total < 1 / _MAX_TOTAL_WEIGHT:
-        raise ValueError(
-            f"The weights that {type(estimator).__name__} has from {name} sum to {total:g}, beyond what can be "
-            f"computed with; only their ratios matter, so scale them to a sum between {1 / _MAX_TOTAL_WEIGHT:g} and "
-            f"{_MAX_TOTAL_WEIGHT:g}."
-        )
 
 
 def feature_count(estimator: Any, n_features: int) -> int:

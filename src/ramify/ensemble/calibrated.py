@@ -14,8 +14,9 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.base import unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import apply_features
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option

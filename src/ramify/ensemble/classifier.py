@@ -13,8 +13,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble.base import refuse_extreme_weights
 from ramify.ensemble.for_labels import ForLabels
+from ramify.ensemble.row_weights import refuse_extreme_weights
 from ramify.ensemble.threshold import (
     check_threshold,
     chosen_threshold,

@@ -15,11 +15,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble.base import BaseForest, checked_sample_weight
+from ramify.ensemble.base import BaseForest
 from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.features import Features, apply_features
 from ramify.metrics.label_rankings import kendall_tau

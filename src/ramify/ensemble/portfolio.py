@@ -16,12 +16,13 @@ from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import BaseForest, checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.base import BaseForest, unchanged_on_failure
 from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.regressor import ForestRegressor
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, learn_features, unseen_values_allowed
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy

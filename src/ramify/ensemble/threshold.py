@@ -16,7 +16,13 @@ RULES = ("f1", "cardinality", "density")
 """Thresholds that are chosen; a mapping of costs is one, too."""
 
 
-def cardinality_threshold(scores: ArrayLike, cardinality: float, *, candidates: ArrayLike | None = None) -> float:
+def cardinality_threshold(
+    scores: ArrayLike,
+    cardinality: float,
+    *,
+    candidates: ArrayLike | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
+) -> float:
     """The threshold that brings predicted label cardinality closest to a given one.
 
     A label is predicted where its score is at least the threshold. Of equally good thresholds the smallest is taken.
@@ -29,6 +35,8 @@ def cardinality_threshold(scores: ArrayLike, cardinality: float, *, candidates: 
         Mean number of labels per row to come close to, usually that of the training set.
     candidates : array-like, optional
         Thresholds to choose from; by default every score that occurs. For votes of M chains these are 1/M, ..., M/M.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the rows.
 
     Returns
     -------
@@ -45,11 +53,16 @@ def cardinality_threshold(scores: ArrayLike, cardinality: float, *, candidates: 
     0.8
     """
     scores = np.asarray(scores, dtype=np.float64)
-    return _closest(scores.ravel(), cardinality * len(scores), candidates)
+    weights = np.ones(len(scores)) if sample_weight is None else sample_weight
+    return _closest(scores.ravel(), np.repeat(weights, scores.shape[1]), cardinality * weights.sum(), candidates)
 
 
 def density_thresholds(
-    scores: ArrayLike, densities: ArrayLike, *, candidates: ArrayLike | None = None
+    scores: ArrayLike,
+    densities: ArrayLike,
+    *,
+    candidates: ArrayLike | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """One threshold per label, so that each label's predicted density is closest to the given one.
 
@@ -61,6 +74,8 @@ def density_thresholds(
         Share of rows that have the label, usually in the training set.
     candidates : array-like, optional
         Thresholds to choose from; by default every score that the label has.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the rows.
 
     Returns
     -------
@@ -73,8 +88,11 @@ def density_thresholds(
     array([0.8, 0.4])
     """
     scores = np.asarray(scores, dtype=np.float64)
-    wanted = np.asarray(densities, dtype=np.float64) * len(scores)
-    return np.array([_closest(column, count, candidates) for column, count in zip(scores.T, wanted, strict=True)])
+    weights = np.ones(len(scores)) if sample_weight is None else sample_weight
+    wanted = np.asarray(densities, dtype=np.float64) * weights.sum()
+    return np.array(
+        [_closest(column, weights, count, candidates) for column, count in zip(scores.T, wanted, strict=True)]
+    )
 
 
 def f1_thresholds(
@@ -192,12 +210,14 @@ def chosen_threshold(
     if rule == "f1":
         return f1_thresholds(scores, truth, sample_weight=sample_weight)
     labels = sparse.csr_array(truth)
-    if sample_weight is not None:
-        kept = np.flatnonzero(sample_weight > 0)
-        scores, labels = scores[kept], labels[kept]
+    weights = np.ones(len(scores)) if sample_weight is None else sample_weight
+    kept = np.flatnonzero(weights)
+    scores, labels, weights = scores[kept], labels[kept], weights[kept]
+    weight = max(weights.sum(), np.finfo(float).tiny)
+    options: dict[str, Any] = {"candidates": candidates, "sample_weight": weights}
     if rule == "cardinality":
-        return cardinality_threshold(scores, labels.sum() / max(1, labels.shape[0]), candidates=candidates)
-    return density_thresholds(scores, np.asarray(labels.mean(axis=0)).ravel(), candidates=candidates)
+        return cardinality_threshold(scores, float(weights @ labels.sum(axis=1)) / weight, **options)
+    return density_thresholds(scores, (weights @ labels) / weight, **options)
 
 
 def with_all_ancestors(present: NDArray[np.bool_], hierarchy: Hierarchy) -> NDArray[np.bool_]:
@@ -244,13 +264,17 @@ def _best_cuts(
     return cuts
 
 
-def _closest(scores: NDArray[np.float64], wanted: float, candidates: ArrayLike | None) -> float:
-    """The candidate for which the number of scores at or above it is closest to `wanted`."""
+def _closest(
+    scores: NDArray[np.float64], weights: NDArray[np.float64], wanted: float, candidates: ArrayLike | None
+) -> float:
+    """The candidate for which the weight of the scores at or above it is closest to `wanted`."""
     if scores.size == 0:
         return 0.5
-    ordered = np.sort(scores)
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
     possible = np.unique(ordered if candidates is None else np.asarray(candidates, dtype=np.float64))
     if candidates is None:
         possible = np.append(possible, np.nextafter(possible[-1], np.inf))
-    predicted = ordered.size - np.searchsorted(ordered, possible, side="left")
+    below = np.concatenate([[0.0], np.cumsum(weights[order])])
+    predicted = below[-1] - below[np.searchsorted(ordered, possible, side="left")]
     return float(possible[np.argmin(np.abs(predicted - wanted))])

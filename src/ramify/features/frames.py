@@ -44,6 +44,14 @@ def weighing_rows(X: Any, y: Any, sample_weight: Any) -> np.ndarray | None:
     return np.flatnonzero(weights)
 
 
+def weighing_data(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Features, target and weights of the rows whose weight is not zero."""
+    rows = weighing_rows(X, y, sample_weight)
+    if rows is None:
+        return X, y, sample_weight
+    return take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows]
+
+
 def column_names(X: Any) -> tuple[str, ...]:
     """Names of the columns of a frame, x0, x1, ... of an array."""
     names = getattr(X, "columns", None)

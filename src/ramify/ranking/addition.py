@@ -12,8 +12,9 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 
 from ramify.ensemble import forest_for
+from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
 from ramify.features import unseen_values_allowed
-from ramify.features.frames import column_names, n_rows, take_columns, take_rows
+from ramify.features.frames import column_names, n_rows, take_columns, take_rows, weighing_data
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import target_score
 from ramify.parameters import check_integer, check_jobs, check_option
@@ -79,6 +80,7 @@ def addition_curve(
     scoring: Callable[[Any, Any, Any], float] | None = None,
     hierarchy: Hierarchy | None = None,
     categorical_features: Any = "from_dtype",
+    sample_weight: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -112,6 +114,9 @@ def addition_curve(
         Hierarchy of the labels, for the default estimator; by default the ranker's own.
     categorical_features : "from_dtype", None, or mask, indices or names, default="from_dtype"
         Nominal features, for the default estimator.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows that rankers and models learn from; both must take them. Rows of weight zero are in no
+        fold, and the rows that a fold is tested on count the same.
     n_jobs : int, optional
         Threads of the default estimator.
     random_state : int, RandomState or None
@@ -136,6 +141,8 @@ def addition_curve(
     check_integer("addition_curve", "n_random", n_random, low=0)
     check_jobs("addition_curve", n_jobs)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    X, y, sample_weight = weighing_data(X, y, sample_weight)
+    weights = checked_sample_weight("addition_curve", sample_weight, n_rows(X))
     names = column_names(X)
     n_features = len(names)
     counts = _sizes(sizes, n_features)
@@ -144,6 +151,8 @@ def addition_curve(
     common: dict[str, Any] = {"n_estimators": 100, "n_jobs": n_jobs, "random_state": seed}
     template = forest_for(target, hierarchy=hierarchy, **common) if estimator is None else estimator
     model = _Model(template, estimator is None, nominal)
+    for learner in (ranker, template) if weights is not None else ():
+        refuse_without_weights("addition_curve", learner)
     if scoring is None and not _predicts(template, target):
         scoring = _own_score
     splits = list(_folds(cv, seed).split(np.zeros(n_rows(X)), np.zeros(n_rows(X))))
@@ -155,9 +164,10 @@ def addition_curve(
         for fold, (train, test) in enumerate(splits):
             data = (take_rows(X, train), take_rows(y, train), take_rows(X, test), take_rows(y, test))
             learnt = _target(ranker, data[1], hierarchy)
-            order = clone(ranker).fit(data[0], data[1]).ranking_.order
+            weighed = {} if weights is None else {"sample_weight": weights[train]}
+            order = clone(ranker).fit(data[0], data[1], **weighed).ranking_.order
             for number, features in enumerate([order[::-1] if reverse else order, *chance]):
-                values = [_quality(model, features[:count], data, learnt, scoring) for count in counts]
+                values = [_quality(model, features[:count], data, weighed, learnt, scoring) for count in counts]
                 if number == 0:
                     own[fold] = values
                 else:
@@ -226,10 +236,15 @@ def _own_score(fitted: Any, X: Any, y: Any) -> float:
 
 @unseen_values_allowed()
 def _quality(
-    model: _Model, features: np.ndarray, data: tuple[Any, Any, Any, Any], learnt: Target, scoring: Any
+    model: _Model,
+    features: np.ndarray,
+    data: tuple[Any, Any, Any, Any],
+    weighed: dict[str, Any],
+    learnt: Target,
+    scoring: Any,
 ) -> float:
     X, y, X_test, y_test = data
-    fitted = model.of(features).fit(take_columns(X, features), y)
+    fitted = model.of(features).fit(take_columns(X, features), y, **weighed)
     tested = take_columns(X_test, features)
     if scoring is not None:
         return float(scoring(fitted, tested, y_test))

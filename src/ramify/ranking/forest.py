@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble import forest_for
-from ramify.ensemble.base import BaseForest, checked_sample_weight
+from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.forests import check_forest
 from ramify.ensemble.growing import feature_rows, feature_table
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, apply_features, feature_names
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option

@@ -9,9 +9,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, apply_features, columns_of, learn_features
 from ramify.features.distances import FeatureSpace
-from ramify.features.frames import column_names
+from ramify.features.frames import column_names, weighing_data
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import target_score
 from ramify.parameters import check_integer, check_jobs, check_option
@@ -38,6 +39,7 @@ def knn_quality(
     hierarchy: Hierarchy | None = None,
     target: str = "auto",
     categorical_features: Any = "from_dtype",
+    sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> Any:
     """How much better nearest neighbours predict when features weigh by their scores.
@@ -62,6 +64,9 @@ def knn_quality(
         by R2, rankings (which must be named) by Kendall's tau.
     categorical_features : "from_dtype", None, or mask, indices or names
         Which features are nominal.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights that the rows of X have in the means of neighbours; rows of weight zero are no neighbours. The rows
+        of X_test count the same.
     n_jobs : int, optional
         Number of threads.
 
@@ -88,10 +93,12 @@ def knn_quality(
     check_jobs("knn_quality", n_jobs)
     rankings = [ranking] if isinstance(ranking, FeatureRanking) else list(ranking)
     columns = columns_of("knn_quality")
+    X, y, sample_weight = weighing_data(X, y, sample_weight)
     features = learn_features(columns, X, categorical_features)
     tested = apply_features(columns, X_test)
     n_samples = features.values.shape[0]
     check_integer("knn_quality", "n_neighbors", n_neighbors, low=1, high=n_samples)
+    row_weights = checked_sample_weight("knn_quality", sample_weight, n_samples)
     names = column_names(X)
     weights = [np.maximum(0.0, one.scores_for(names)) for one in rankings]
     learnt = encode(y, kind=target, hierarchy=hierarchy)
@@ -100,7 +107,7 @@ def knn_quality(
 
     def quality(weight: np.ndarray) -> float:
         nearest = _nearest(features, tested, weight, n_neighbors, n_threads)
-        return target_score(learnt, truth, learnt.predicted(_neighbor_means(vectors, nearest)))
+        return target_score(learnt, truth, learnt.predicted(_neighbor_means(vectors, nearest, row_weights)))
 
     plain = quality(np.ones(len(names)))
     found = [KnnQuality(quality(weight) if weight.any() else plain, plain, learnt.measure_title) for weight in weights]
@@ -117,12 +124,17 @@ def _nearest(features: Features, tested: Features, weight: np.ndarray, n_neighbo
     return found[:, 0]
 
 
-def _neighbor_means(vectors: Any, nearest: np.ndarray) -> np.ndarray:
+def _neighbor_means(vectors: Any, nearest: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    n_queries, k = nearest.shape
+    shares = np.full(nearest.shape, 1.0 / k)
+    if weights is not None:
+        shares = weights[nearest] / weights[nearest].sum(axis=1, keepdims=True)
     if sparse.issparse(vectors):
-        n_queries, k = nearest.shape
         chosen = sparse.csr_array(
-            (np.full(n_queries * k, 1.0 / k), nearest.ravel(), np.arange(0, n_queries * k + 1, k)),
+            (shares.ravel(), nearest.ravel(), np.arange(0, n_queries * k + 1, k)),
             shape=(n_queries, vectors.shape[0]),
         )
         return np.asarray((chosen @ vectors).toarray())
-    return np.asarray(vectors[nearest].mean(axis=1))
+    if weights is None:
+        return np.asarray(vectors[nearest].mean(axis=1))
+    return np.einsum("qk,qkj->qj", shares, vectors[nearest])

@@ -15,8 +15,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, feature_names, learn_features
 from ramify.features.distances import FeatureSpace
+from ramify.features.frames import weighing_data
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.progress import progress_bar
@@ -91,6 +93,9 @@ class ReliefRanker(BaseEstimator):
     so. With `bound=None` this is HMC-ReliefF [2]_, whose distances are not bounded by 1 (which [1]_ corrects); top
     labels then weigh `w0`.
 
+    Weights of rows weigh the examples that are looked at, each one's neighbours among each other, and the shares of
+    classes. Neighbours are counted as rows: a row of weight two is one neighbour that weighs twice, not two.
+
     Missing values differ by `1 - 1/|V|` in a nominal feature; in a numeric one by `max(t, 1 - t)`, with t the place of
     the known value in the range, and by 1 where both are missing (the conventions of CLUS).
 
@@ -148,7 +153,7 @@ class ReliefRanker(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> ReliefRanker:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ReliefRanker:
         """Rank the features of X for the target y.
 
         Parameters
@@ -157,6 +162,8 @@ class ReliefRanker(BaseEstimator):
             Features; NaN is missing.
         y : array, CSR or frame
             Classes, label sets, numbers or rankings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. A row of weight zero takes no part, as if it were not there; see Notes.
 
         Returns
         -------
@@ -164,7 +171,7 @@ class ReliefRanker(BaseEstimator):
             The fitted ranker.
         """
         check_integer(self, "n_neighbors", self.n_neighbors, low=1)
-        (self.ranking_,) = _rankings(self, X, y, [self.n_neighbors], [self.n_iterations])
+        (self.ranking_,) = _rankings(self, X, y, [self.n_neighbors], [self.n_iterations], sample_weight)
         return self
 
     @property
@@ -189,7 +196,13 @@ class ReliefRanker(BaseEstimator):
 
 
 def relief_path(
-    X: Any, y: Any, *, n_neighbors: Sequence[int] = (10,), n_iterations: Sequence[float] = (1.0,), **parameters: Any
+    X: Any,
+    y: Any,
+    *,
+    n_neighbors: Sequence[int] = (10,),
+    n_iterations: Sequence[float] = (1.0,),
+    sample_weight: Any = None,
+    **parameters: Any,
 ) -> list[FeatureRanking]:
     """Rankings for several numbers of neighbours and of iterations from one pass.
 
@@ -201,6 +214,8 @@ def relief_path(
         Numbers of neighbours.
     n_iterations : sequence of float or int
         Shares or numbers of examples; smaller draws are parts of larger ones.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
     **parameters
         The other parameters of `ReliefRanker`.
 
@@ -220,15 +235,17 @@ def relief_path(
     """
     if not len(n_neighbors) or not len(n_iterations):
         raise ValueError("relief_path needs at least one value in n_neighbors and in n_iterations.")
-    return _rankings(ReliefRanker(**parameters), X, y, list(n_neighbors), list(n_iterations))
+    return _rankings(ReliefRanker(**parameters), X, y, list(n_neighbors), list(n_iterations), sample_weight)
 
 
 def _rankings(
-    ranker: ReliefRanker, X: Any, y: Any, n_neighbors: list[int], n_iterations: list[float]
+    ranker: ReliefRanker, X: Any, y: Any, n_neighbors: list[int], n_iterations: list[float], sample_weight: Any
 ) -> list[FeatureRanking]:
     ramp = _check_parameters(ranker)
+    X, y, sample_weight = weighing_data(X, y, sample_weight)
     features = learn_features(ranker, X, ranker.categorical_features)
     n_samples = features.values.shape[0]
+    weights = checked_sample_weight(ranker, sample_weight, n_samples)
     if n_samples < 2:
         raise ValueError(f"Relief compares examples, so it needs at least 2. Got n_samples={n_samples}.")
     for k in n_neighbors:
@@ -246,13 +263,13 @@ def _rankings(
     seed = check_random_state(ranker.random_state).randint(np.iinfo(np.int32).max)
     tables = _value_tables(ranker, target)
     space = FeatureSpace.of(features, n_values=_declared_values(X, features), ramp=ramp, tables=tables)
-    sums = _Sums(space, distance, target.groups, labels, n_neighbors, ranker)
+    sums = _Sums(space, distance, target.groups, labels, n_neighbors, ranker, weights)
     scores = {}
     with progress_bar(max(counts), ranker.verbose, "Comparing examples") as progress:
         for m, queries in _nested_draws(counts, n_samples, seed):
             sums.add(queries, progress)
             for position, k in enumerate(n_neighbors):
-                scores[m, k] = sums.scores(position, m)
+                scores[m, k] = sums.scores(position)
     return [_ranking(ranker, target, *scores[m, k], m, k, seed) for m in counts for k in n_neighbors]
 
 
@@ -369,6 +386,7 @@ class _Sums:
         labels: sparse.csr_array | None,
         n_neighbors: list[int],
         ranker: ReliefRanker,
+        weights: np.ndarray | None,
     ) -> None:
         self.space = space
         self.distance = distance
@@ -378,7 +396,9 @@ class _Sums:
         self.sigma = ranker.sigma
         self.n_threads = effective_n_jobs(ranker.n_jobs)
         self.totals = [_Totals() for _ in n_neighbors]
+        self.weights = weights
         self.n_added = 0
+        self.weight_added = 0.0
 
     def add(self, queries: np.ndarray, progress: Callable[[int], None] | None = None) -> None:
         """Add the examples `queries`, in blocks whose pairs fit in memory; `progress` is told how many there are."""
@@ -388,14 +408,15 @@ class _Sums:
             block = queries[start : start + step]
             self._add_block(block, _continued(progress, self.n_added))
             self.n_added += len(block)
+            self.weight_added += len(block) if self.weights is None else float(self.weights[block].sum())
 
-    def scores(self, position: int, n_queries: int) -> tuple[np.ndarray, Any]:
+    def scores(self, position: int) -> tuple[np.ndarray, Any]:
         """Scores so far, and scores per label or None."""
         totals = self.totals[position]
-        sums = totals.features / n_queries
+        sums = totals.features / self.weight_added
         if self.groups is not None:
             return sums[:, 0], None
-        different = totals.target / n_queries
+        different = totals.target / self.weight_added
         scores = _relevance(sums[:, [0]], sums[:, [1]], different[[0]])[:, 0]
         if self.labels is None:
             return scores, None
@@ -415,9 +436,12 @@ class _Sums:
         valid = found >= 0
         query, group, _ = np.nonzero(valid)
         first, second = queries[query], found[valid]
-        weights = [_neighbor_weights(valid, k, self.sigma)[valid] for k in self.n_neighbors]
+        own = None if self.weights is None else np.where(valid, self.weights[found], 0.0)
+        weights = [_neighbor_weights(valid, k, self.sigma, own)[valid] for k in self.n_neighbors]
+        if self.weights is not None:
+            weights = [weight * self.weights[first] for weight in weights]
         if self.groups is not None:
-            signs = _class_signs(self.groups, first, group)
+            signs = _class_signs(self.groups, first, group, self.weights)
             columns = [(weight * signs)[:, None] for weight in weights]
         else:
             columns = self._target_columns(first, second, weights)
@@ -446,17 +470,19 @@ def _continued(progress: Callable[[int], None] | None, n_before: int) -> Callabl
     return None if progress is None else lambda n_done: progress(n_before + n_done)
 
 
-def _class_signs(codes: np.ndarray, first: np.ndarray, group: np.ndarray) -> np.ndarray:
+def _class_signs(codes: np.ndarray, first: np.ndarray, group: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """-1 for hits, P(class) / (1 - P(own class)) for misses (ReliefF)."""
-    share = np.bincount(codes) / len(codes)
+    share = np.bincount(codes, weights=weights) / (len(codes) if weights is None else weights.sum())
     return np.where(group == codes[first], -1.0, share[group] / (1 - share[codes[first]]))
 
 
-def _neighbor_weights(valid: np.ndarray, n_neighbors: int, sigma: float | None) -> np.ndarray:
+def _neighbor_weights(
+    valid: np.ndarray, n_neighbors: int, sigma: float | None, own: np.ndarray | None = None
+) -> np.ndarray:
     """Weight of each neighbour, 0 beyond the first `n_neighbors`, summing to 1 over those that exist."""
     rank = np.arange(valid.shape[2])
     weight = np.where(rank < n_neighbors, np.exp(-(((0.0 if sigma is None else sigma) * rank) ** 2)), 0.0)
-    weights = weight * valid
+    weights = weight * (valid if own is None else own)
     total = weights.sum(axis=2, keepdims=True)
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
 

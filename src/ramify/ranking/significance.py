@@ -14,9 +14,9 @@ from scipy import sparse
 from scipy.stats import false_discovery_control
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import has_fit_parameter
 
-from ramify.features.frames import column_names, n_rows, take_rows, weighing_rows, with_shadows
+from ramify.ensemble.row_weights import refuse_without_weights
+from ramify.features.frames import column_names, n_rows, take_rows, weighing_data, with_shadows
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
@@ -137,12 +137,9 @@ def significance(
     check_option("significance", "method", method, ("shadow", "permutation"))
     check_integer("significance", "n_repeats", n_repeats, low=2)
     check_option("significance", "per_label", per_label, PER_LABEL)
-    weighing = weighing_rows(X, y, sample_weight)
-    if weighing is not None:
-        X, y = take_rows(X, weighing), take_rows(y, weighing)
-        sample_weight = np.asarray(sample_weight)[weighing]
-    if sample_weight is not None and not has_fit_parameter(ranker, "sample_weight"):
-        raise ValueError(f"{type(ranker).__name__} takes no row weights; use another ranker for weighted data.")
+    X, y, sample_weight = weighing_data(X, y, sample_weight)
+    if sample_weight is not None:
+        refuse_without_weights("significance", ranker)
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     random = check_random_state(random_state)
     orders = [random.permutation(n_rows(X)) for _ in range(n_repeats)]

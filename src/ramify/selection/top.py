@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ramify.ensemble.row_weights import refuse_without_weights
+from ramify.features.frames import weighing_data
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.ranking import AdditionCurve, FeatureRanking, ReliefRanker, addition_curve
 from ramify.state import FEATURES, State, count, flags, instance, perhaps
@@ -80,7 +82,7 @@ class SelectTop(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> SelectTop:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectTop:
         """Rank the features and choose the best.
 
         Parameters
@@ -89,6 +91,8 @@ class SelectTop(SelectorMixin, BaseEstimator):
             Features.
         y : array, CSR or frame
             What the ranker takes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for a ranker that takes them. A row of weight zero takes no part.
 
         Returns
         -------
@@ -104,7 +108,11 @@ class SelectTop(SelectorMixin, BaseEstimator):
             check_real(self, "threshold", self.threshold)
         validate_data(self, X, skip_check_array=True)
         ranker = ReliefRanker() if self.ranker is None else self.ranker
-        self.ranker_ = clone(ranker).fit(X, y)
+        X, y, sample_weight = weighing_data(X, y, sample_weight)
+        if sample_weight is not None:
+            refuse_without_weights("SelectTop", ranker)
+        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.ranker_ = clone(ranker).fit(X, y, **weighed)
         if not hasattr(self.ranker_, "ranking_"):
             name = type(ranker).__name__
             raise TypeError(
@@ -112,7 +120,7 @@ class SelectTop(SelectorMixin, BaseEstimator):
                 f"a forest ranks as ForestRanker({name}(...)). Other scikit-learn models go to SelectFromModel."
             )
         self.ranking_: FeatureRanking = self.ranker_.ranking_
-        kept = self.ranking_.order[: self._count(ranker, X, y)]
+        kept = self.ranking_.order[: self._count(ranker, X, y, weighed)]
         if self.threshold is not None:
             kept = kept[self.ranking_.scores[kept] > self.threshold]
         self._mask = np.zeros(len(self.ranking_), dtype=bool)
@@ -120,7 +128,7 @@ class SelectTop(SelectorMixin, BaseEstimator):
         self.n_features_ = len(kept)
         return self
 
-    def _count(self, ranker: Any, X: Any, y: Any) -> int:
+    def _count(self, ranker: Any, X: Any, y: Any, weighed: dict[str, Any]) -> int:
         self.__dict__.pop("curve_", None)
         if self.n_features != "auto":
             return int(self.n_features)
@@ -132,6 +140,7 @@ class SelectTop(SelectorMixin, BaseEstimator):
             n_random=0,
             cv=self.cv,
             **known,
+            **weighed,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from ramify.ensemble import forest_for
-from ramify.ensemble.base import checked_sample_weight
 from ramify.ensemble.forests import check_forest
 from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, columns_of, feature_names, learn_features
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
