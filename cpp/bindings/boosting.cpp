@@ -21,7 +21,7 @@ Boosted boosted(const FeatureTable& table, const HeldNumbers& target, const Exam
   return boost_numbers(table, target.rows, examples, params, poll);
 }
 
-using Result = std::tuple<Forest, OutArray<double>, OutArray<double>, CompressedScores>;
+using Result = std::tuple<Forest, OutArray<double>, OutArray<double>, CompressedScores, OutArray<std::int64_t>>;
 
 template <class Target>
 Result bind_boost(const FeatureTable& table, const Target& target, const GrowParams& growth, BoostParams boosting,
@@ -34,7 +34,7 @@ Result bind_boost(const FeatureTable& table, const Target& target, const GrowPar
     return boosted(table, target, examples, boosting, poll);
   });
   return std::make_tuple(std::move(found.forest), to_numpy(std::move(found.base)), to_numpy(std::move(found.history)),
-                         compressed(std::move(found.gains)));
+                         compressed(std::move(found.gains)), to_numpy(std::move(found.held_back)));
 }
 
 template <class Target>
@@ -78,6 +78,6 @@ void bind_boosting(nb::module_& m) {
   def_boost<HeldLabels>(m, R"(Boost trees for all outputs at once, one tree per round and ``growth.n_trees`` rounds.
 
 Returns a forest of steps, what they are added to (n_outputs,), the mean loss of the rows held back before the first and
-after each round, and the gains of features x outputs as data, indices and indptr of a CSR matrix.)");
+after each round, the gains of features x outputs as data, indices and indptr of a CSR matrix, and the rows held back.)");
   def_boost<HeldNumbers>(m, "The same for the squared error of numbers, standardised by the caller.");
 }

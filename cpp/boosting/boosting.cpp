@@ -124,6 +124,7 @@ class Rounds {
     found.forest.trees.resize(static_cast<std::size_t>(best));
     found.base = base_;
     found.gains = gains_.matrix();
+    found.held_back.assign(held_back_.begin(), held_back_.end());
     return found;
   }
 

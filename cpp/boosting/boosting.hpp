@@ -25,10 +25,11 @@ struct BoostParams {
 
 /// What boosting gives.
 struct Boosted {
-  Forest forest;                ///< leaves hold steps; a node's decrease is its gain, weighted over the outputs
-  std::vector<double> base;     ///< per output, what the steps are added to
-  std::vector<double> history;  ///< mean loss of the rows held back, before the first and after each round
-  ScoreMatrix gains;            ///< features x outputs: sums over the splits of the trees kept
+  Forest forest;                        ///< leaves hold steps; a node's decrease is its gain, weighted over the outputs
+  std::vector<double> base;             ///< per output, what the steps are added to
+  std::vector<double> history;          ///< mean loss of the rows held back, before the first and after each round
+  ScoreMatrix gains;                    ///< features x outputs: sums over the splits of the trees kept
+  std::vector<std::int64_t> held_back;  ///< rows to stop by, ascending
 };
 
 /// The logistic loss of every label: steps are log-odds.

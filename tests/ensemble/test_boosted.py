@@ -348,7 +348,13 @@ def test_bad_parameter_is_refused_by_name(estimator, name, value, words):
 @pytest.mark.parametrize("estimator", [BoostedClassifier(5), BoostedRegressor(5)], ids=["classifier", "regressor"])
 def test_every_parameter_is_in_the_table_of_bad_ones_or_tested_elsewhere(estimator):
     listed = {name for name, *_ in BAD_PARAMETERS}
-    assert set(estimator.get_params()) <= listed | {"random_state", "hierarchy", "label_weight", "target_weight"}
+    assert set(estimator.get_params()) <= listed | {
+        "random_state",
+        "hierarchy",
+        "label_weight",
+        "target_weight",
+        "threshold",
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ramify
 from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel
@@ -16,6 +17,9 @@ RANKED = make_label_ranking(700, n_features=6, random_state=0)
 NUMBERS = np.asarray(SETS.X)[:, :2] * [1, 50] + np.random.RandomState(0).standard_t(3, size=(700, 2)) * [1, 10]
 
 
+TWO_DIMENSIONS = "a set has a column per class and an interval two ends; the check wants one number per row"
+
+
 def dense(Y):
     return Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
 
@@ -23,6 +27,20 @@ def dense(Y):
 def missed_labels(truth, sets):
     truth, sets = dense(truth), dense(sets)
     return ((truth * (1 - sets)).sum(axis=1) / np.maximum(truth.sum(axis=1), 1)).mean()
+
+
+@parametrize_with_checks(
+    [
+        ConformalSets(ForestClassifier(15, random_state=0), alpha=0.3, random_state=0),
+        ConformalSets(ForestRegressor(15, random_state=0), alpha=0.2, calibrate="oob", random_state=0),
+    ],
+    expected_failed_checks=lambda _: {
+        "check_estimator_sparse_array": TWO_DIMENSIONS,
+        "check_estimator_sparse_matrix": TWO_DIMENSIONS,
+    },
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 CASES = {

@@ -4,13 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone
 from sklearn.metrics import f1_score
+from sklearn.model_selection import KFold
 
 import ramify
-from ramify import ForestClassifier
+from ramify import ForestClassifier, chains, ensemble
 from ramify.chains import BinaryRelevance
 from ramify.datasets import make_hierarchical, make_multilabel
-from ramify.ensemble import BoostedClassifier
+from ramify.ensemble import BoostedClassifier, Calibrated, ForestRegressor, Portfolio
+from ramify.ensemble.calibrated import at_most_parents
 from ramify.ensemble.threshold import cost_thresholds, f1_thresholds
 
 
@@ -152,6 +156,113 @@ def test_chains_choose_by_the_same_rules():
 def test_bad_value_is_refused(parameters, y, words):
     with pytest.raises(ValueError, match=words):
         ForestClassifier(5, **parameters).fit([[0.0], [1.0], [2.0]], y)
+
+
+def rows_held_back(data, model):
+    """Rows that the log-odds before the first round do not count."""
+    Y = sparse.csr_array(data.y).toarray()
+    base = clone(model).fit(data.X, Y).base_
+    unseen = []
+    for row in range(len(Y)):
+        changed = Y.copy()
+        changed[row] = 1 - Y[row]
+        if np.array_equal(clone(model).fit(data.X, changed).base_, base):
+            unseen.append(row)
+    return unseen
+
+
+def test_boosted_trees_choose_on_the_rows_held_back():
+    data = make_multilabel(60, n_features=4, n_labels=3, random_state=0)
+    settings = {"early_stopping": 0.2, "patience": 10, "max_samples": 1.0, "min_samples_leaf": 2, "random_state": 0}
+    unseen = rows_held_back(data, BoostedClassifier(1, **settings))
+    assert len(unseen) == 12
+    model = BoostedClassifier(10, threshold="f1", **settings).fit(data.X, data.y)
+    scores, truth = model.predict_proba(data.X)[unseen], sparse.csr_array(data.y).toarray()[unseen]
+    np.testing.assert_array_equal(scores > model.threshold_, scores >= f1_thresholds(scores, truth))
+    sparse_rows = clone(model).fit(sparse.csr_array(data.X), data.y)
+    np.testing.assert_array_equal(sparse_rows.threshold_, model.threshold_)
+
+
+def test_calibrated_forests_choose_on_calibrated_out_of_bag_probabilities(data):
+    forest = ForestClassifier(20, hierarchy=data.hierarchy, oob_score=True, random_state=0)
+    model = Calibrated(forest, method="sigmoid", threshold="f1").fit(data.X, data.y)
+    raw = forest.fit(data.X, data.y).oob_prediction_
+    seen = np.isfinite(raw).all(axis=1)
+    scores = at_most_parents(expit(raw[seen] * model.slopes_ + model.intercepts_), data.hierarchy)
+    expected = f1_thresholds(scores, sparse.csr_array(data.y).toarray()[seen])
+    np.testing.assert_array_equal(scores > model.threshold_, scores >= expected)
+
+
+def test_portfolios_choose_on_the_held_out_rows():
+    data = make_multilabel(120, n_features=6, n_labels=4, random_state=0)
+    folds = list(KFold(3).split(data.X))
+    forest = ForestClassifier(15, random_state=0)
+    model = Portfolio({"forest": forest}, threshold="f1", cv=folds).fit(data.X, data.y)
+    Y = sparse.csr_array(data.y).toarray()
+    scores = [clone(forest).fit(data.X[train], Y[train]).predict_proba(data.X[test]) for train, test in folds]
+    expected = f1_thresholds(np.concatenate(scores).astype(np.float32), Y)
+    np.testing.assert_allclose(model.threshold_, expected, atol=1e-12)
+
+
+MODELS = {
+    "boosted": lambda **given: BoostedClassifier(10, random_state=0, **given),
+    "calibrated": lambda **given: Calibrated(ForestClassifier(15, random_state=0), **given),
+    "portfolio": lambda **given: Portfolio({"forest": ForestClassifier(15, random_state=0)}, cv=2, **given),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_thresholds_of_every_kind_in_other_models(name, tmp_path):
+    data = make_multilabel(150, n_features=8, n_labels=3, random_state=0)
+    X, Y = np.asarray(data.X), sparse.csr_array(data.y).toarray()
+    half = MODELS[name]().fit(X, Y)
+    probabilities = half.predict_proba(X)
+    assert half.threshold_ == 0.5
+    np.testing.assert_array_equal(half.predict(X), probabilities > 0.5)
+    limits = [0.1, 0.5, 0.8]
+    np.testing.assert_array_equal(MODELS[name](threshold=limits).fit(X, Y).predict(X), probabilities > limits)
+    dear, cheap = (MODELS[name](threshold={"fp": 1, "fn": cost}).fit(X, Y) for cost in (10, 0.1))
+    assert dear.predict(X).sum() > cheap.predict(X).sum()
+    ramify.save(dear, tmp_path / "model.ramify")
+    loaded = ramify.load(tmp_path / "model.ramify")
+    np.testing.assert_array_equal(loaded.threshold_, dear.threshold_)
+    np.testing.assert_array_equal(loaded.predict(X), dear.predict(X))
+    with pytest.raises(ValueError, match=r"one per label \(3\)"):
+        MODELS[name](threshold=[0.5, 0.5]).fit(X, Y)
+    with pytest.raises(ValueError, match="must be .* or one of 'f1'"):
+        MODELS[name](threshold="best").fit(X, Y)
+    with pytest.raises(ValueError, match="is for label sets, but y holds classes"):
+        MODELS[name](threshold=0.3).fit(X, Y[:, 0])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_labels_come_with_their_ancestors_in_other_models(data, name):
+    limits = np.linspace(0.9, 0.05, len(data.hierarchy.names))
+    model = MODELS[name](threshold=limits)
+    (model if "hierarchy" in model.get_params() else model.estimator).set_params(hierarchy=data.hierarchy)
+    predicted = model.fit(data.X, data.y).predict(data.X)
+    np.testing.assert_array_equal(data.hierarchy.close(predicted).toarray(), predicted.toarray())
+    assert (predicted.toarray() != (model.predict_proba(data.X) > limits)).any()
+
+
+def test_boosted_trees_without_rows_held_back_refuse_to_choose():
+    with pytest.raises(ValueError, match="needs early_stopping"):
+        BoostedClassifier(5, threshold="f1", early_stopping=None).fit([[0.0], [1.0], [2.0]], np.eye(3))
+
+
+def test_a_portfolio_of_numbers_has_no_threshold():
+    X, y = np.random.RandomState(0).rand(40, 3), np.random.RandomState(1).rand(40)
+    members = {"forest": ForestRegressor(5, random_state=0)}
+    assert not hasattr(Portfolio(members, cv=2).fit(X, y), "threshold_")
+    with pytest.raises(ValueError, match="is for label sets, but y holds numbers"):
+        Portfolio(members, cv=2, threshold=0.2).fit(X, y)
+
+
+def test_every_classifier_of_label_sets_takes_a_threshold():
+    found = [getattr(module, name) for module in (ensemble, chains) for name in module.__all__]
+    models = [one for one in found if isinstance(one, type) and hasattr(one, "predict_proba")]
+    assert len(models) >= 11
+    assert [model.__name__ for model in models if "threshold" not in model().get_params()] == []
 
 
 @pytest.mark.parametrize("model", [ForestClassifier, BoostedClassifier])

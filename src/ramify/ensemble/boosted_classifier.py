@@ -12,9 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.for_labels import ForLabels
+from ramify.ensemble.growing import feature_rows
+from ramify.ensemble.threshold import exceeded_threshold, is_chosen, label_sets
 from ramify.ensemble.tree_parameters import BoostedParameters
+from ramify.features import Features
+from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.state import State
+from ramify.targets import LabelTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -31,6 +36,9 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
     label_weight : array-like of shape (n_labels,), "balanced" or None, default=None
         Weights of the labels in the search for splits and in the loss to stop by, multiplied with those of the
         hierarchy; "balanced" is one over the frequency of each label.
+    threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
+        Probability above which a label of a label set is predicted, as of `ForestClassifier`; one that is chosen is
+        chosen on the rows that early stopping holds back.
     learning_rate : float, default=0.05
         Share of each step that is taken.
     sketch : int, default=10
@@ -87,6 +95,8 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
         What y was.
     prior_ : ndarray of shape (n_labels,)
         Frequency of each label or class in training.
+    threshold_ : float or ndarray of shape (n_labels,)
+        Probability that a predicted label exceeds.
     feature_importances_ : ndarray of shape (n_features,)
         Gains weighted over the labels, divided by their sum.
     n_features_in_, feature_names_in_, categories_
@@ -120,6 +130,7 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
 
     hierarchy: Hierarchy | None = None
     label_weight: Any = None
+    threshold: Any = 0.5
     tolerance: float = 0.1
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -152,7 +163,10 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
         array of shape (n_samples, n_labels)
             Columns follow `label_names_`. With a hierarchy a parent's probability is at least its children's.
         """
-        probabilities = expit(self._scores(X))
+        return self._probabilities(self._scores(X))
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        probabilities = expit(scores)
         if self._class_values is not None:
             return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
         if self.hierarchy is not None:
@@ -160,7 +174,7 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
         return np.asarray(probabilities)
 
     def predict(self, X: Any) -> Any:
-        """The most probable class, or the labels whose probability exceeds one half.
+        """The most probable class, or the labels whose probability exceeds `threshold_`.
 
         Parameters
         ----------
@@ -175,8 +189,31 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
         check_is_fitted(self, "trees_")
         if self._class_values is not None:
             return self._class_values[self._best_classes(X)]
-        sets = (self.predict_proba(X) > 0.5).astype(np.int64)
+        sets = label_sets(self.predict_proba(X), self.threshold_, self.hierarchy)
         return sparse.csr_array(sets) if self._sparse_sets else sets
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if is_chosen(self.threshold) and self.early_stopping is None:
+            raise ValueError(
+                f"threshold={self.threshold!r} is chosen on the rows that early stopping holds back and needs "
+                "early_stopping, a share of the rows. Give a number, or one per label, instead."
+            )
+
+    def _use_held_back(
+        self, features: Features, target: LabelTarget, weights: np.ndarray | None, rows: np.ndarray
+    ) -> None:
+        if not is_chosen(self.threshold):
+            return
+        values = take_rows(features.values, rows)
+        held_back = Features(sparse.csr_array(values) if features.is_sparse else values, features.n_categories)
+        scores = self._mean_of_trees(feature_rows(held_back)) + self.base_
+        self.threshold_ = exceeded_threshold(
+            self.threshold,
+            self._probabilities(scores),
+            target.Y[rows],
+            sample_weight=None if weights is None else weights[rows],
+        )
 
     def _best_classes(self, X: Any) -> np.ndarray:
         return self._scores(X).argmax(axis=1)

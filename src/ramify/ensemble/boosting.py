@@ -28,6 +28,7 @@ class BaseBoosted(BaseForest):
     base_: np.ndarray
     history_: np.ndarray
     gains_: sparse.csr_array
+    _held_back: np.ndarray
 
     fitted_state: ClassVar[State] = {
         **BaseForest.fitted_state,
@@ -110,7 +111,7 @@ class BaseBoosted(BaseForest):
         )
         table = feature_table(features, max_bins=self.max_bins, n_jobs=self.n_jobs)
         with progress_bar(growth.n_trees, self.verbose, "Boosting") as progress:
-            self.trees_, self.base_, self.history_, gains = _core.boost(
+            self.trees_, self.base_, self.history_, gains, self._held_back = _core.boost(
                 table,
                 target.gain_rows(),
                 growth,
@@ -120,6 +121,27 @@ class BaseBoosted(BaseForest):
                 progress=progress,
             )
         self.gains_ = sparse.csr_array(gains, shape=(n_features, self.trees_.n_outputs))
+
+    def grow(self, features: Features | _core.FeatureTable, target: Target, weights: np.ndarray | None) -> Self:
+        """Do the rounds on checked features, and learn what else the rows held back can tell.
+
+        Parameters
+        ----------
+        features : Features
+            What to split on.
+        target : Target
+            What `encode_target` returns.
+        weights : array of shape (n_samples,) or None
+            What `row_weights` returns.
+        """
+        super().grow(features, target, weights)
+        held_back = self.__dict__.pop("_held_back")
+        if len(held_back):
+            self._use_held_back(features, target, weights, held_back)
+        return self
+
+    def _use_held_back(self, features: Any, target: Any, weights: np.ndarray | None, rows: np.ndarray) -> None:
+        """Set what is learnt from rows that no tree has seen."""
 
     def _scores(self, X: Any) -> np.ndarray:
         """Sum of the steps and what they are added to: (n_samples, n_labels)."""

@@ -17,6 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.ensemble.base import unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.threshold import (
+    check_threshold,
+    exceeded_threshold,
+    fitted_threshold,
+    is_chosen,
+    is_fitted_threshold,
+    label_sets,
+)
 from ramify.features import apply_features
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
@@ -35,6 +43,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         The forest, with `bootstrap=True` and `threshold=0.5`; None is `ForestClassifier()`.
     method : {"isotonic", "sigmoid"}, default="isotonic"
         Any rising function of the forest's probability, or a logistic one (Platt), which needs fewer rows.
+    threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
+        Calibrated probability above which a label of a label set is predicted, as of `ForestClassifier`.
 
     Attributes
     ----------
@@ -45,6 +55,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         lines.
     slopes_, intercepts_ : ndarray of shape (n_labels,)
         Sigmoid: the log-odds of a label are its slope times the forest's probability plus its intercept.
+    threshold_ : float or ndarray of shape (n_labels,)
+        Calibrated probability that a predicted label exceeds.
     n_features_in_, feature_names_in_, label_names_, n_outputs_, target_kind_, prior_, classes_
         Those of the forest.
 
@@ -81,13 +93,19 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         "offsets_": perhaps(integers("n_offsets")),
         "slopes_": perhaps(numbers("n_labels")),
         "intercepts_": perhaps(numbers("n_labels")),
+        "threshold_": instance(float, np.ndarray),
     }
 
     def __init__(
-        self, estimator: ForestClassifier | None = None, *, method: Literal["isotonic", "sigmoid"] = "isotonic"
+        self,
+        estimator: ForestClassifier | None = None,
+        *,
+        method: Literal["isotonic", "sigmoid"] = "isotonic",
+        threshold: Any = 0.5,
     ) -> None:
         self.estimator = estimator
         self.method = method
+        self.threshold = threshold
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest and calibrate it.
@@ -103,6 +121,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_failure(self):
             check_option(self, "method", self.method, ("isotonic", "sigmoid"))
+            check_threshold(self)
             forest = _checked_forest(self)
             forest.fit(X, y, sample_weight)
             features = apply_features(forest, X)
@@ -125,6 +144,10 @@ class Calibrated(ClassifierMixin, BaseEstimator):
                     setattr(self, name, getattr(forest, name))
             kept = np.ones(len(rows)) if weights is None else weights[rows]
             self._calibrate(prediction[rows], sparse.csc_array(target.Y[rows]), kept)
+            self.threshold_ = fitted_threshold(self, target.kind, prediction.shape[1])
+            if is_chosen(self.threshold):
+                probabilities = self._calibrated(prediction[rows])
+                self.threshold_ = exceeded_threshold(self.threshold, probabilities, target.Y[rows], sample_weight=kept)
         return self
 
     @property
@@ -147,7 +170,9 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             Columns follow `label_names_`.
         """
         check_is_fitted(self, "estimator_")
-        raw = self.estimator_.predict_proba(X)
+        return self._calibrated(self.estimator_.predict_proba(X))
+
+    def _calibrated(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.method == "sigmoid":
             calibrated = expit(raw * self.slopes_ + self.intercepts_)
         else:
@@ -162,7 +187,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         return calibrated if hierarchy is None else at_most_parents(calibrated, hierarchy)
 
     def predict(self, X: Any) -> Any:
-        """The most probable class, or the labels whose calibrated probability exceeds one half.
+        """The most probable class, or the labels whose calibrated probability exceeds `threshold_`.
 
         Parameters
         ----------
@@ -177,7 +202,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         probabilities = self.predict_proba(X)
         if target_type(self.target_kind_).has_one_label:
             return self.classes_[probabilities.argmax(axis=1)]
-        sets = (probabilities > 0.5).astype(np.int64)
+        sets = label_sets(probabilities, self.threshold_, self.estimator_.hierarchy)
         return sparse.csr_array(sets) if self.estimator_._sparse_sets else sets
 
     def _calibrate(self, scores: NDArray[np.float64], truth: sparse.csc_array, weights: NDArray[np.float64]) -> None:
@@ -213,6 +238,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             offsets = self.offsets_
             right = len(offsets) == len(self.label_names_) + 1 and offsets[0] == 0 and offsets[-1] == len(self.knots_)
             yield right and bool((np.diff(offsets) >= 1).all()), "offsets_ must cut the knots into a piece per label"
+        right = is_fitted_threshold(self.threshold_, len(self.label_names_))
+        yield right, "threshold_ must be a number between 0 and 1, or one per label"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -246,7 +273,8 @@ def _checked_forest(model: Calibrated) -> ForestClassifier:
         )
     if np.ndim(forest.threshold) != 0 or forest.threshold != 0.5:
         raise ValueError(
-            "The forest of Calibrated must keep threshold=0.5: labels are predicted by their calibrated probability."
+            "The forest of Calibrated must keep threshold=0.5: labels are predicted by their calibrated probability. "
+            "Give the threshold to Calibrated."
         )
     return forest
 

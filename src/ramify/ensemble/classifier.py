@@ -15,19 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.row_weights import refuse_extreme_weights
-from ramify.ensemble.threshold import (
-    check_threshold,
-    chosen_threshold,
-    given_threshold,
-    is_chosen,
-    with_all_ancestors,
-)
+from ramify.ensemble.threshold import exceeded_threshold, is_chosen, with_all_ancestors
 from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
 from ramify.parameters import check_option, check_real
-from ramify.state import State, instance, numbers, perhaps
+from ramify.state import State, numbers, perhaps
 from ramify.targets import ClassTarget, LabelTarget, Target
 
 
@@ -134,7 +128,6 @@ class ForestClassifier(ForLabels, ForestParameters):
 
     fitted_state: ClassVar[State] = {
         **ForLabels.fitted_state,
-        "threshold_": instance(float, np.ndarray),
         "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
     }
 
@@ -142,15 +135,6 @@ class ForestClassifier(ForLabels, ForestParameters):
     label_weight: Any = None
     class_weight: Any = None
     threshold: Any = 0.5
-
-    def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
-        super()._keep(target, weights)
-        if isinstance(target, ClassTarget) and not (np.ndim(self.threshold) == 0 and self.threshold == 0.5):
-            raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} is for label sets, but y holds classes: the most "
-                "probable class is predicted. Use class_weight to prefer some."
-            )
-        self.threshold_ = 0.5 if is_chosen(self.threshold) else given_threshold(self, self.trees_.n_outputs)
 
     def predict(self, X: Any) -> Any:
         """The most probable class, or the labels whose probability exceeds `threshold_`.
@@ -249,7 +233,6 @@ class ForestClassifier(ForLabels, ForestParameters):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_threshold(self)
         if is_chosen(self.threshold) and not self.bootstrap:
             raise ValueError(
                 f"threshold={self.threshold!r} is chosen out of bag and needs bootstrap=True. Give a number, or one "
@@ -265,10 +248,9 @@ class ForestClassifier(ForLabels, ForestParameters):
         if is_chosen(self.threshold) and predicted.any():
             row_weights = None if weights is None else weights[predicted]
             seen = np.flatnonzero(predicted)
-            chosen = chosen_threshold(self.threshold, prediction[seen], target.Y[seen], sample_weight=row_weights)
-            # a prediction exceeds its threshold; those chosen are reached
-            below = np.maximum(np.nextafter(chosen, -1.0), 0.0)
-            self.threshold_ = float(below) if np.ndim(below) == 0 else below
+            self.threshold_ = exceeded_threshold(
+                self.threshold, prediction[seen], target.Y[seen], sample_weight=row_weights
+            )
         if not self.oob_score:
             return
         self.oob_prediction_ = prediction
@@ -284,6 +266,3 @@ class ForestClassifier(ForLabels, ForestParameters):
         """What ties the parts of a fitted forest together."""
         yield from super().state_rules()
         yield self.trees_.outcome == "labels", "the trees must be for labels"
-        limits = np.asarray(self.threshold_, dtype=np.float64)
-        right = limits.shape in {(), (self.trees_.n_outputs,)} and bool(((limits >= 0) & (limits < 2)).all())
-        yield right, "threshold_ must be a number between 0 and 1, or one per label"

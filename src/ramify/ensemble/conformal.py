@@ -126,6 +126,8 @@ class ConformalSets(BaseEstimator):
             alpha = check_real(self, "alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
             check_option(self, "calibrate", self.calibrate, ("split", "oob"))
             forest = self._checked_forest()
+            if y is None:
+                raise ValueError("ConformalSets requires y to be passed, but the target y is None.")
             if self.calibrate == "oob":
                 forest.fit(X, y)
                 scores, rows = _out_of_bag_scores(forest, X)
@@ -194,6 +196,10 @@ class ConformalSets(BaseEstimator):
     def _parts(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Positions of the rows to learn from, and of those held back."""
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_samples < 2:
+            raise ValueError(
+                f"Some rows grow trees and others choose the threshold, but n_samples={n_samples}. Give more rows."
+            )
         order = check_random_state(self.random_state).permutation(n_samples)
         n_held = int(np.ceil(_HELD_BACK * n_samples))
         return np.sort(order[n_held:]), np.sort(order[:n_held])

@@ -13,8 +13,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.base import BaseForest
+from ramify.ensemble.threshold import check_threshold, fitted_threshold, is_fitted_threshold
 from ramify.parameters import check_option
-from ramify.state import State, flag, nothing_or, value_row
+from ramify.state import State, flag, instance, nothing_or, value_row
 from ramify.targets import ClassTarget, HierarchyTarget, LabelTarget, encode_labels, target_type
 
 _ZERO_ONE = np.array([0, 1])
@@ -27,10 +28,13 @@ class ForLabels(ClassifierMixin, BaseForest):
         **BaseForest.fitted_state,
         "_class_values": nothing_or(value_row("n_labels")),
         "_sparse_sets": flag(),
+        "threshold_": instance(float, np.ndarray),
     }
     _class_values: np.ndarray | None
     _sparse_sets: bool
     label_weight: Any
+    threshold: Any
+    threshold_: Any
 
     def encode_target(
         self,
@@ -65,6 +69,11 @@ class ForLabels(ClassifierMixin, BaseForest):
         self._class_values = target.classes
         self._sparse_sets = target.was_sparse
         self.prior_ = target.frequencies(weights)
+        self.threshold_ = fitted_threshold(self, target.kind, self.trees_.n_outputs)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_threshold(self)
 
     def output_weights(self) -> np.ndarray:
         """Weight of each label in the impurity."""
@@ -103,6 +112,8 @@ class ForLabels(ClassifierMixin, BaseForest):
         names = None if self.hierarchy is None else self.hierarchy.names
         fits = names == (self.label_names_ if issubclass(kind, HierarchyTarget) else None)
         yield fits, "the hierarchy must be that of the labels"
+        right = is_fitted_threshold(self.threshold_, self.trees_.n_outputs)
+        yield right, "threshold_ must be a number between 0 and 1, or one per label"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

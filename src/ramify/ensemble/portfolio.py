@@ -23,12 +23,20 @@ from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.regressor import ForestRegressor
 from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.threshold import (
+    check_threshold,
+    exceeded_threshold,
+    fitted_threshold,
+    is_chosen,
+    is_fitted_threshold,
+    label_sets,
+)
 from ramify.features import Features, learn_features, unseen_values_allowed
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
-from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, texts
+from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
 
 _MOST_MEMBERS = 15
@@ -47,6 +55,9 @@ class Portfolio(BaseEstimator):
         Hierarchy of the labels.
     target : {"auto", "classes", "labels", "hierarchy", "numbers"}, default="auto"
         What y is, for `members="auto"`; by default as `ramify.targets.kind_of` says.
+    threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
+        Probability above which a label of a label set is predicted, as of `ForestClassifier`; one that is chosen is
+        chosen on held-out rows. Those of the members do not matter.
     cv : int or iterable of (train, test) positions, default=3
         Folds, the same for all members; rows that are in no test part only help to fit.
     minutes : float or None, default=None
@@ -68,6 +79,8 @@ class Portfolio(BaseEstimator):
         The same of the weighted mean of the chosen members. Chosen by these rows, it is a little too good.
     left_out_ : tuple of str
         Members that were not tried for want of time.
+    threshold_ : float or ndarray of shape (n_labels,)
+        Probability that a predicted label exceeds; of labels only.
     target_kind_ : {"classes", "labels", "hierarchy", "numbers"}
         What y was.
     classes_ : ndarray
@@ -113,6 +126,7 @@ class Portfolio(BaseEstimator):
         "label_names_": texts("n_labels"),
         "n_outputs_": count(),
         "prior_": numbers("n_labels"),
+        "threshold_": perhaps(instance(float, np.ndarray)),
     }
 
     def __init__(
@@ -121,6 +135,7 @@ class Portfolio(BaseEstimator):
         *,
         hierarchy: Hierarchy | None = None,
         target: str = "auto",
+        threshold: Any = 0.5,
         cv: Any = 3,
         minutes: float | None = None,
         n_jobs: int | None = None,
@@ -130,6 +145,7 @@ class Portfolio(BaseEstimator):
         self.members = members
         self.hierarchy = hierarchy
         self.target = target
+        self.threshold = threshold
         self.cv = cv
         self.minutes = minutes
         self.n_jobs = n_jobs
@@ -171,9 +187,11 @@ class Portfolio(BaseEstimator):
             self.weights_ = {name: chosen.count(name) / len(chosen) for name in dict.fromkeys(chosen)}
             self.members_ = _fitted(members, tuple(self.weights_), X, y, weights)
             self._keep(truth)
+            self._set_threshold(found, truth.part(held_out), None if weights is None else weights[held_out])
         return self
 
     def _check_parameters(self) -> None:
+        check_threshold(self)
         check_integer(self, "verbose", self.verbose, low=0)
         check_jobs(self, self.n_jobs)
         check_option(self, "target", self.target, ("auto", "classes", "labels", "hierarchy", "numbers"))
@@ -271,6 +289,16 @@ class Portfolio(BaseEstimator):
         if hasattr(one, "feature_names_in_"):
             self.feature_names_in_ = one.feature_names_in_
 
+    def _set_threshold(self, found: Mapping[str, np.ndarray], truth: _Truth, weights: np.ndarray | None) -> None:
+        self.__dict__.pop("threshold_", None)
+        threshold = fitted_threshold(self, truth.kind, truth.Y.shape[1])
+        if truth.is_numbers:
+            return
+        if is_chosen(self.threshold):
+            mean = np.asarray(sum(weight * found[name].astype(float) for name, weight in self.weights_.items()))
+            threshold = exceeded_threshold(self.threshold, mean, truth.Y, sample_weight=weights)
+        self.threshold_ = threshold
+
     def _predicts_labels(self) -> bool:
         if hasattr(self, "target_kind_"):
             return target_type(self.target_kind_).has_labels
@@ -301,7 +329,7 @@ class Portfolio(BaseEstimator):
         return self._mean(lambda member: member.predict_proba(X))
 
     def predict(self, X: Any) -> Any:
-        """The most probable class, the labels whose probability exceeds one half, or the weighted mean of numbers.
+        """The most probable class, the labels whose probability exceeds `threshold_`, or the weighted mean of numbers.
 
         Parameters
         ----------
@@ -318,7 +346,7 @@ class Portfolio(BaseEstimator):
         probabilities = self.predict_proba(X)
         if target_type(self.target_kind_).has_one_label:
             return self.classes_[probabilities.argmax(axis=1)]
-        sets = (probabilities > 0.5).astype(np.int64)
+        sets = label_sets(probabilities, self.threshold_, self.hierarchy)
         return sparse.csr_array(sets) if next(iter(self.members_.values()))._sparse_sets else sets
 
     def _mean(self, predicted: Callable[[Any], np.ndarray]) -> np.ndarray:
@@ -336,6 +364,10 @@ class Portfolio(BaseEstimator):
         alike = ("label_names_", "n_features_in_", "target_kind_", "n_outputs_")
         same = all(getattr(member, name) == getattr(self, name) for member in members.values() for name in alike)
         yield same, "members_ must all be for the same features and labels"
+        threshold = getattr(self, "threshold_", None)
+        yield (threshold is None) != self._predicts_labels(), "threshold_ is for labels"
+        right = threshold is None or is_fitted_threshold(threshold, len(self.label_names_))
+        yield right, "threshold_ must be a number between 0 and 1, or one per label"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

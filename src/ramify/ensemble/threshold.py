@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_real
+from ramify.targets import target_type
 
 RULES = ("f1", "cardinality", "density")
 """Thresholds that are chosen; a mapping of costs is one, too."""
@@ -218,6 +219,40 @@ def chosen_threshold(
     if rule == "cardinality":
         return cardinality_threshold(scores, float(weights @ labels.sum(axis=1)) / weight, **options)
     return density_thresholds(scores, (weights @ labels) / weight, **options)
+
+
+def fitted_threshold(estimator: Any, kind: str, n_labels: int) -> Any:
+    """What `threshold_` is before one is chosen: the number, one per label, or one half; refused but for label sets."""
+    if not target_type(kind).has_sets and not (np.ndim(estimator.threshold) == 0 and estimator.threshold == 0.5):
+        otherwise = ": the most probable class is predicted." if target_type(kind).has_one_label else "."
+        next_step = "Use class_weight to prefer some." if hasattr(estimator, "class_weight") else "Leave it at 0.5."
+        raise ValueError(
+            f"The 'threshold' parameter of {type(estimator).__name__} is for label sets, but y holds {kind}{otherwise} "
+            f"{next_step}"
+        )
+    return 0.5 if is_chosen(estimator.threshold) else given_threshold(estimator, n_labels)
+
+
+def exceeded_threshold(
+    rule: Any, scores: NDArray[np.float64], truth: Any, *, sample_weight: NDArray[np.float64] | None = None
+) -> Any:
+    """`chosen_threshold` for predictions that must exceed, not only reach it."""
+    below = np.maximum(np.nextafter(chosen_threshold(rule, scores, truth, sample_weight=sample_weight), -1.0), 0.0)
+    return float(below) if np.ndim(below) == 0 else below
+
+
+def label_sets(probabilities: NDArray[np.float64], threshold: Any, hierarchy: Hierarchy | None) -> NDArray[np.int64]:
+    """Labels whose probability exceeds its threshold, as 0 and 1; with a hierarchy only with all their ancestors."""
+    present = probabilities > threshold
+    if hierarchy is not None and np.ndim(threshold) == 1:
+        present = with_all_ancestors(present, hierarchy)
+    return present.astype(np.int64)
+
+
+def is_fitted_threshold(threshold: Any, n_labels: int) -> bool:
+    """Whether `threshold_` is a number that a probability can exceed or not, or one per label."""
+    limits = np.asarray(threshold, dtype=np.float64)
+    return limits.shape in {(), (n_labels,)} and bool(((limits >= 0) & (limits < 2)).all())
 
 
 def with_all_ancestors(present: NDArray[np.bool_], hierarchy: Hierarchy) -> NDArray[np.bool_]:
