@@ -1,7 +1,12 @@
 """Shapley values: equal to all subsets, to the shap package, additive, the same for every form, thread and label."""
 
+import copy
 import itertools
 import math
+import pickle
+import subprocess
+import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -131,20 +136,60 @@ def test_equal_to_the_shap_package_on_one_label(data, forest):
     np.testing.assert_allclose(ours.base_values, theirs, atol=1e-9)
 
 
-def test_the_shap_package_draws_it(data, forest):
+@pytest.mark.parametrize(
+    ("name", "of_one_row"),
+    [
+        ("waterfall", True),
+        ("force", True),
+        ("bar", True),
+        ("bar", False),
+        ("beeswarm", False),
+        ("violin", False),
+        ("heatmap", False),
+        ("scatter", False),
+    ],
+)
+def test_the_shap_package_draws_it_as_it_is(data, forest, name, of_one_row):
     shap = pytest.importorskip("shap", reason="the shap package is not installed")
     import matplotlib.pyplot as plt
+    from matplotlib.text import Text
 
+    explanation = forest.shap_values(data.X[:20], labels=forest.label_names_[2])
+    given = explanation.of(3) if of_one_row else explanation[:, 0] if name == "scatter" else explanation
+    options = {"matplotlib": True} if name == "force" else {}
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of shap itself
+        getattr(shap.plots, name)(given, show=False, **options)
+    drawn = " ".join(text.get_text() for text in plt.gcf().findobj(Text))
+    plt.close("all")
+    assert any(feature in drawn for feature in explanation.feature_names)
+
+
+def test_it_is_both_ours_and_one_of_the_shap_package(data, forest):
+    shap = pytest.importorskip("shap", reason="the shap package is not installed")
     explanation = forest.shap_values(data.X[:20])
-    label = forest.label_names_[2]
-    with np.errstate(all="ignore"):
-        shap.plots.waterfall(explanation.of(3, label).to_shap(), show=False)
-        plt.close("all")
-        shap.plots.beeswarm(explanation.label(label).to_shap(), show=False)
-        plt.close("all")
-    theirs = explanation.to_shap()
-    np.testing.assert_array_equal(theirs.values, explanation.values)
-    assert theirs.shape == (20, 14, len(forest.label_names_))
+    assert isinstance(explanation, Explanation)
+    assert isinstance(explanation, shap.Explanation)
+    assert explanation.shape == (20, 14, len(forest.label_names_))
+    np.testing.assert_array_equal(explanation.abs.values, np.abs(explanation.values))
+    np.testing.assert_array_equal(explanation[3].values, explanation.values[3])
+    np.testing.assert_array_equal(explanation.to_shap().values, explanation.values)
+    for again in (pickle.loads(pickle.dumps(explanation)), copy.copy(explanation)):
+        assert type(again) is Explanation
+        np.testing.assert_array_equal(again.values, explanation.values)
+
+
+def test_shap_is_neither_needed_nor_imported():
+    code = """
+import pickle, sys
+from ramify import ForestClassifier
+forest = ForestClassifier(3, random_state=0).fit([[0, 1], [1, 1], [2, 0], [3, 0]], [0, 0, 1, 1])
+explanation = forest.shap_values([[3, 0]], labels="1")
+assert explanation.__class__ is type(explanation) is type(pickle.loads(pickle.dumps(explanation)))
+assert not hasattr(explanation, "abs") and len(explanation) == 1
+assert "shap" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_values_and_base_add_up_to_the_prediction(data, forest):

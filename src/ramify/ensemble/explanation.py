@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ class Explanation:
 
     One label has values of shape (rows, features), several (rows, features, labels). Where each row has labels of its
     own, or only the top features are kept, the values are sparse with one line per (row, label): `rows` and `labels`
-    say which. The attributes have the names that the `shap` package gives them.
+    say which. One label, and one row of it (`of`), are what the plots of the `shap` package take as they are.
 
     Attributes
     ----------
@@ -124,7 +125,7 @@ class Explanation:
         )
 
     def to_shap(self) -> Any:
-        """The same as `shap.Explanation`, for the plots of the `shap` package, which must be installed."""
+        """The same as `shap.Explanation`; the `shap` package must be installed."""
         import shap
 
         values = self.values.toarray() if sparse.issparse(self.values) else self.values
@@ -136,6 +137,29 @@ class Explanation:
             feature_names=list(self.feature_names),
             output_names=None if len(self.label_names) == 1 or self.rows is not None else self.output_names,
         )
+
+    # Plots of the shap package insist on its own class and use more of it than the attributes above. Where it has been
+    # imported, an explanation says that it is one of that class and lets one of that class answer; nothing here
+    # imports it.
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        shap = sys.modules.get("shap")
+        return type(self) if shap is None else shap.Explanation
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "shap" not in sys.modules:
+            raise AttributeError(f"An Explanation has no attribute {name!r}.")
+        return getattr(self.to_shap(), name)
+
+    def __getitem__(self, item: Any) -> Any:
+        return self.to_shap()[item]
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    def __reduce__(self) -> Any:
+        return Explanation, tuple(getattr(self, field.name) for field in fields(Explanation))
 
     def _matrix(self, column: int) -> NDArray[np.float64]:
         return self.values if self.values.ndim == 2 else self.values[:, :, column]
