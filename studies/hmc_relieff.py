@@ -57,7 +57,15 @@ def study(data: str | Path | None = None, folder: str | Path = "results/hmc_reli
         splits=2 if quick else 10,
         folder=folder,
         missing=missing,
+        gains=measure_names(**grid, n_sizes=common["n_sizes"]),
     )
+
+
+def measure_names(shares: tuple[float, ...], neighbours: tuple[int, ...], n_sizes: int) -> list[str]:
+    """All that is measured is an AUPRC or an area under its curve."""
+    rankings = ["random", *(f"m {share:g} K {k}" for share in shares for k in neighbours)]
+    kinds = ["area", "truth", "high", *(f"@ {number}" for number in range(n_sizes))]
+    return [f"{ranking} {kind}" for ranking in rankings for kind in kinds]
 
 
 def load(file: str) -> Dataset:

@@ -80,6 +80,12 @@ def study(data: str | Path | None = None, folder: str | Path = "results/hmlc_ran
         splits="parts",
         folder=folder,
         missing=missing,
+        # AUPRC of nearest neighbours; distances and efficiency of rankings are neither good nor bad.
+        gains=[
+            "unweighted",
+            *(f"{score} {size}" for score in SCORES for size in sizes),
+            *(f"m {share:g}" for share in SHARES),
+        ],
     )
 
 

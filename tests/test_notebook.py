@@ -1,11 +1,13 @@
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ramify import Hierarchy
+from ramify.compare import compare
 from ramify.datasets import Dataset
-from ramify.ranking import FeatureRanking
+from ramify.ranking import Claim, Discoveries, FeatureRanking
 
 BAD = "<img src=x onerror=alert(1)>"
 
@@ -28,6 +30,8 @@ def shown():
     y = tree.encode([["c"], ["a"]])
     yield tree
     yield FeatureRanking([BAD, "f"], [0.5, -0.1])
+    yield compare(pd.DataFrame({BAD: [0.5, 0.6] * 4, "b": [0.1, 0.2] * 4}))
+    yield Discoveries((Claim(BAD, "a", 0.2, 0.1, 0.3, 0.001, 0.01, 20, None),), branches=("", "a"))
     yield Dataset(np.eye(2), y=y, target="hierarchy", hierarchy=tree, label_names=tree.names, source=BAD)
 
 
@@ -45,7 +49,21 @@ def test_a_large_hierarchy_is_cut():
     wide = Hierarchy.from_paths([f"{i}/{j}" for i in range(100) for j in range(100)])
     html = wide._repr_html_()
     assert len(html) < 50_000
-    assert "The first 200 are shown" in html
+    assert all(f">{i} (100" in html for i in range(100))  # all roots, and the first of them can be opened
+    assert html.count("not shown") == 99
+
+
+def test_all_roots_are_shown_with_their_first_levels():
+    three = Hierarchy.from_paths([f"{root}/{i}/{j}" for root in "abc" for i in range(10) for j in range(30)])
+    html = three._repr_html_()
+    assert [html.count(f"<summary>{root} (10)") for root in "abc"] == [1, 1, 1]
+    assert "a/9" in html
+    assert "c/9" in html
+
+
+def test_a_node_with_several_parents_does_not_multiply():
+    ladder = Hierarchy.from_edges([(f"{i}{a}", f"{i + 1}{b}") for i in range(30) for a in "xy" for b in "xy"])
+    assert len(ladder._repr_html_()) < 100_000
 
 
 def test_bars_follow_the_scores():

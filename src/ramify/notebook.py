@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
+
+from ramify.shown import shown_number
 
 
 def html_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, bar: int | None = None) -> str:
@@ -34,7 +37,7 @@ def html_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any
 def _cell(value: Any, largest: float) -> str:
     if not isinstance(value, (int, float)):
         return f'<td style="text-align:left">{escape(str(value))}</td>'
-    text = f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+    text = shown_number(value) if isinstance(value, float) else f"{value:,}"
     if largest <= 0:
         return f'<td style="text-align:right">{text}</td>'
     share = max(0.0, min(1.0, value / largest))
@@ -54,24 +57,43 @@ def html_tree(caption: str, roots: Sequence[str], children: Callable[[str], Sequ
     children : callable
         From a name to the names below it.
     most : int
-        How many nodes are shown at most; a node with several parents is shown below each of them.
+        How many nodes are shown, about; all roots are, then level by level. A node with several parents stands below
+        each of them and is opened below one.
     """
+    shown, opened = _first_levels(roots, children, most), set()
     pieces = [f"<div><b>{escape(caption)}</b>"]
     end_of_branch = object()
     waiting: list[Any] = [*reversed(roots)]
-    n_shown = 0
     while waiting:
         item = waiting.pop()
         if item is end_of_branch:
             pieces.append("</div></details>")
-        elif n_shown < most:
-            n_shown += 1
-            below = children(item)
-            if below:
-                pieces.append(f"<details><summary>{escape(item)} ({len(below)})</summary>")
-                pieces.append('<div style="margin-left:1.2em">')
-                waiting += [end_of_branch, *reversed(below)]
-            else:
-                pieces.append(f'<div style="margin-left:1em">{escape(item)}</div>')
-    more = f"<i>The first {most} are shown.</i>" if n_shown == most else ""
-    return "".join(pieces) + more + "</div>"
+            continue
+        below = children(item)
+        if not below:
+            pieces.append(f'<div style="margin-left:1em">{escape(item)}</div>')
+        elif item not in shown:
+            where = "shown above" if item in opened else "not shown"
+            pieces.append(f'<div style="margin-left:1em">{escape(item)} ({len(below)}, {where})</div>')
+        else:
+            shown.remove(item)
+            opened.add(item)
+            pieces.append(f"<details><summary>{escape(item)} ({len(below)})</summary>")
+            pieces.append('<div style="margin-left:1.2em">')
+            waiting += [end_of_branch, *reversed(below)]
+    return "".join(pieces) + "</div>"
+
+
+def _first_levels(roots: Sequence[str], children: Callable[[str], Sequence[str]], most: int) -> set[str]:
+    """The nodes whose children are shown: from the top downwards, as long as all children of a node find room."""
+    opened: set[str] = set()
+    waiting = deque(roots)
+    n_shown = len(roots)
+    while waiting:
+        node = waiting.popleft()
+        below = children(node)
+        if below and node not in opened and n_shown + len(below) <= most:
+            opened.add(node)
+            n_shown += len(below)
+            waiting.extend(below)
+    return opened

@@ -48,7 +48,7 @@ def test_writes_every_format_and_the_per_label_lines(hierarchical, tmp_path):
         run(path, "--trees", 5, "--fdr", "none", "--method", "genie3", "--method", "symbolic", "-o", written, "-q")
         ranking = FeatureRanking.read(written)
         assert set(ranking.names) == set(data.feature_names)
-        assert ranking.label_names == data.label_names
+        assert ranking.label_names == (() if suffix == "csv" else data.label_names)
         assert FeatureRanking.read(tmp_path / f"ranking.symbolic.{suffix}").per_label is None
     run(path, "--trees", 5, "--fdr", "none", "--per-label", tmp_path / "lines.csv", "-q")
     lines = (tmp_path / "lines.csv").read_text().splitlines()
@@ -177,7 +177,17 @@ def test_every_file_is_named_and_the_claims_are_written_beside(hierarchical, tmp
     assert [line.split()[-2] for line in heads] == ["q", "q"]
     beside = tmp_path / "ranking.claims.csv"
     assert f"Wrote {beside}" in output
-    assert len(Discoveries.read(beside).claims) > 0
+    claims = {(claim.feature, claim.branch): claim for claim in Discoveries.read(beside).claims}
+    assert claims
+    long = pd.read_csv(tmp_path / "ranking.branches.csv", dtype={"branch": str})
+    assert list(long.columns) == ["feature", "branch", "score", "p", "q"]
+    whole = FeatureRanking.read(written)
+    assert set(long["branch"]) <= set(hierarchical[0].label_names)
+    assert set(long["feature"]) <= set(whole.names)
+    for line in long[long["q"].notna()].itertuples():
+        claim = claims[line.feature, line.branch]
+        assert (line.p, line.q) == pytest.approx((claim.p, claim.q))
+    assert long["q"].notna().sum() == sum(branch != "" for _, branch in claims)
     assert "Area under" in output
     assert "random" in output
 

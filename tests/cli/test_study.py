@@ -2,10 +2,13 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from ramify.cli.main import main, ramify
+from ramify.cli.study import latex_table
 
 TOY = str(Path(__file__).parents[1] / "study" / "toy_study.py")
 
@@ -208,3 +211,11 @@ def test_what_failed_and_what_is_not_known_is_told(tmp_path):
         shown = CliRunner().invoke(ramify, ["study", "compare", *given, "--measure", "cost", direction, "--json"])
         assert next(iter(json.loads(shown.stdout)["ranks"])) == best
         assert "Left out: bad, which failed or has no value on 4 of 5 splits of a" in shown.stdout
+
+
+def test_latex_has_spreads_and_marks_every_best_value():
+    means = pd.DataFrame({"a": [0.50004, 0.2], "b": [0.50001, 0.3], "c": [0.4, np.nan]}, index=["x_1", "y"])
+    spreads = pd.DataFrame({"a": [0.01, 0.02], "b": [0.03, np.nan], "c": [0.04, np.nan]}, index=["x_1", "y"])
+    lines = latex_table(means, spreads, max).splitlines()
+    assert lines[3] == r"x\_1 & \textbf{0.500} $\pm$ 0.010 & \textbf{0.500} $\pm$ 0.030 & 0.400 $\pm$ 0.040 \\"
+    assert lines[4] == r"y & 0.200 $\pm$ 0.020 & \textbf{0.300} & -- \\"

@@ -222,3 +222,18 @@ def test_wilcoxon_of_six_printed_values_is_the_exact_one():
 def test_values_equal_but_for_rounding_do_not_differ():
     tests = wilcoxon_bh(pd.DataFrame({"a": [0.1 + 0.2, 0.7, 1.1 + 2.2], "b": [0.3, 0.7, 3.3]}))
     assert tests["p_value"][0] == 1.0
+
+
+@pytest.mark.parametrize("noise", [0.001, 0.2])
+def test_the_table_of_wins_agrees_with_the_sentence(noise):
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame({name: 0.5 + 0.02 * k + noise * generator.normal(size=12) for k, name in enumerate("abcd")})
+    found = compare(table)
+    best = str(found.ranks.index[0])
+    frame = found.to_frame()
+    assert frame.loc[best, "better_than"] == len(found.better_than(best))
+    for name in found.better_than(best):
+        assert f"{name} (" in found.sentence.partition("significantly better than")[2]
+    assert (noise == 0.2) == ("no significant difference" in found.sentence)
+    assert (frame["better_than"].sum() == 0) == ("no significant difference" in found.sentence)
+    assert frame["ahead_of"].sum() > 0

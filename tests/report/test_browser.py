@@ -152,6 +152,12 @@ def test_tables_are_saved_as_csv(opened, report):
     name, lines = saved(page, "#save-branches")
     tops = content["methods"][0]["branches"]
     assert len(lines) == 1 + sum(len(found) for found in tops["features"])
+    assert lines[0] == ["feature", "branch", "score", "share", "p", "q"]
+    position = {name: at for at, name in enumerate(content["features"]["names"])}
+    for line in lines[1:]:
+        claims = content["features"]["claims"][1 + content["labels"]["names"].index(line[1])]
+        claim = claims.get(str(position[line[0]]))
+        assert [float(cell) if cell else None for cell in line[4:]] == (claim or [None, None])
     assert lines[1][:2] == [content["features"]["names"][tops["features"][0][0]], content["labels"]["names"][0]]
     name, lines = saved(page, "#quality [data-role=csv]")
     assert (name, lines) == (

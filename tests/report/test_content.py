@@ -163,7 +163,7 @@ def test_measures_stand_beside_the_prior(make_results, tmp_path):
         index=["AUPRC", "<Hamming>"],
     )
     results = replace(make_results(), measures=table, measured_on="Measured on 10 test rows")
-    assert report_content(results)["measures"]["table"]["rows"][0] == ["AUPRC", "0.710", "0.300", "higher"]
+    assert report_content(results)["measures"]["table"]["rows"][0] == ["AUPRC", "0.71", "0.30", "higher"]
     page = write_report(results, tmp_path / "r.html").read_text(encoding="utf-8")
     assert "&lt;Hamming&gt;" in page
 

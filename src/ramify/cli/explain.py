@@ -11,6 +11,7 @@ import click
 
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
 from ramify.cli.terminal import json_text, wrote
+from ramify.shown import shown_number
 from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
@@ -157,12 +158,17 @@ def _show(explained: list[dict[str, Any]], top: int, titles: Mapping[str, str]) 
         click.echo("No label is predicted for this row. Name one with --label.")
     for one in explained:
         rows = [
-            (item["feature"], "missing" if item["value"] is None else item["value"], f"{item['contribution']:+.4f}")
+            (item["feature"], "missing" if item["value"] is None else item["value"], _signed(item["contribution"]))
             for item in one["features"][:top]
         ]
         rest = one["features"][top:]
         if rest:
-            rows.append((f"{len(rest)} other features", "", f"{sum(item['contribution'] for item in rest):+.4f}"))
+            rows.append((f"{len(rest)} other features", "", _signed(sum(item["contribution"] for item in rest))))
         label = titled(one["label"], titles)
-        title = f"{label}: {one['prediction']:.4g}, from a base of {one['base']:.4g}"
+        title = f"{label}: {shown_number(one['prediction'])}, from a base of {shown_number(one['base'])}"
         print_whole(table(title, ["feature", "value", "contribution"], rows))
+
+
+def _signed(value: float) -> str:
+    """A contribution with its sign, three decimals since many are small."""
+    return f"{value:+.3f}"

@@ -132,7 +132,7 @@ def rank(
 
     A claim says that a feature tells something about a branch that all other features do not; q is the smallest share
     of false claims, over all features and branches, at which it is made. With -o the claims are written beside the
-    ranking.
+    ranking, and for CSV a long table with the features of every branch (feature, branch, score, p, q).
 
     \b
     Examples:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from scipy import sparse
 
 from ramify.analysis import Results
 from ramify.cli.inputs import described
@@ -16,6 +18,8 @@ from ramify.cli.terminal import bar, console, plain, table
 from ramify.datasets.term_names import titled
 from ramify.ranking import Claim, FeatureRanking, group_frame, subtree_groups
 from ramify.ranking.discovery import plain_discoveries
+from ramify.shown import shown_number, shown_p
+from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,17 +31,48 @@ _TOPS = 3
 
 
 def write_rankings(found: Results, path: str) -> list[str]:
-    """Write the first ranking to `path`, the others and the claims beside it; return all paths."""
+    """Write the first ranking to `path`, the others and the claims beside it; return all paths.
+
+    A CSV file has the features; their scores per branch go to a long table beside it, since a hierarchy may have
+    thousands of branches. JSON and .fimp keep everything in one file.
+    """
     written = []
+    own = Path(path)
     for number, (method, ranking) in enumerate(found.rankings.items()):
-        own = Path(path)
-        written.append(path if number == 0 else str(own.with_name(f"{own.stem}.{method}{own.suffix}")))
-        ranking.save(written[-1])
+        file = own if number == 0 else own.with_name(f"{own.stem}.{method}{own.suffix}")
+        if own.suffix == ".csv" and ranking.per_label is not None:
+            FeatureRanking(ranking.names, ranking.scores, origin=ranking.origin).save(file)
+            written += [str(file), str(file.with_name(f"{file.stem}.branches.csv"))]
+            _write_branches(found, ranking, Path(written[-1]))
+        else:
+            ranking.save(file)
+            written.append(str(file))
     if found.discoveries is not None:
-        own = Path(path)
         written.append(str(own.with_name(f"{own.stem}.claims{'.json' if own.suffix == '.json' else '.csv'}")))
         found.discoveries.save(written[-1])
     return written
+
+
+def _write_branches(found: Results, ranking: FeatureRanking, path: Path) -> None:
+    """Lines feature, branch, score, p, q of claims and of all scores above zero, best first within a branch."""
+    scores = sparse.csc_array(ranking.branch_scores())
+    has_claims = found.discoveries is not None
+    with whole_text(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        head = ["feature", "branch", "score", *(["p", "q"] if has_claims else [])]
+        writer.writerow([*head, *(["branch_name"] if found.titles else [])])
+        for column, branch in enumerate(ranking.label_names):
+            claims = found.claims_of(branch) or {}
+            cells = slice(scores.indptr[column], scores.indptr[column + 1])
+            found_scores = dict(zip(scores.indices[cells].tolist(), scores.data[cells].tolist(), strict=True))
+            listed = {feature for feature, score in found_scores.items() if score > 0} | set(claims)
+            for feature in sorted(listed, key=lambda feature: (-found_scores.get(feature, 0.0), feature)):
+                line = [neutralised(ranking.names[feature]), neutralised(branch)]
+                line.append(repr(float(found_scores.get(feature, 0.0))))
+                if has_claims:
+                    claim = claims.get(feature)
+                    line += ["", ""] if claim is None else [repr(claim.p), repr(claim.q)]
+                writer.writerow([*line, neutralised(found.titles.get(branch, ""))] if found.titles else line)
 
 
 def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branches: int, chosen: bool) -> None:
@@ -239,12 +274,12 @@ def _top_table(
             shown.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     largest = max(float(ranking.scores.max()), 1e-300)
     for line in _top_lines(ranking, claims, n_top):
-        q = [] if claims is None else ["no claim" if line["q"] is None else f"{line['q']:.3f}"]
+        q = [] if claims is None else ["no claim" if line["q"] is None else shown_p(line["q"])]
         feature = Text(_titled(line["feature"], titles))
         shown.add_row(
             str(line["rank"]),
             feature,
-            f"{line['score']:.4g}",
+            shown_number(line["score"]),
             Text(bar(line["score"] / largest, _BAR), style="cyan"),
             *q,
         )

@@ -208,8 +208,11 @@ def compare(
         click.echo(json_text({"ranks": result.ranks.to_dict(), "sentence": result.sentence, "groups": result.groups}))
         return
     if not quiet:
-        rows = [(index, *row) for index, row in _rows(result.to_frame())]
-        print_whole(text_table(measure, ["method", "mean", "rank", "methods beaten"], rows))
+        rows = [
+            (name, f"{line.mean:.3f}", f"{line.rank:.2f}", int(line.ahead_of), int(line.better_than))
+            for name, line in zip(result.ranks.index, result.to_frame().itertuples(), strict=True)
+        ]
+        print_whole(text_table(measure, ["method", "mean", "rank", "ahead of", "significantly better than"], rows))
         click.echo(plain(result.sentence))
     wrote(report, quiet=quiet)
 
@@ -247,7 +250,8 @@ def export(
     if kind == "csv":
         text = values.to_csv(index=measure is not None)
     else:
-        text = _latex(values, best=max if chosen.larger_is_better(str(measure)) else min)
+        best = max if chosen.larger_is_better(str(measure)) else min
+        text = latex_table(values, chosen.spread(str(measure)), best)
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -338,13 +342,17 @@ def _rows(frame: Any) -> list[tuple[str, list[Any]]]:
     return [(str(index), values.tolist()) for index, values in zip(frame.index, frame.to_numpy(), strict=True)]
 
 
-def _latex(table: Any, best: Callable[..., Any]) -> str:
-    """A table for papers, the best value of each row in bold."""
+def latex_table(table: Any, spread: Any, best: Callable[..., Any]) -> str:
+    """A table for papers: means with their deviation over the splits, all that are best as printed in bold."""
     lines = [r"\begin{tabular}{l" + "r" * table.shape[1] + "}", r"\hline"]
     lines.append(" & ".join(["", *map(_escaped, table.columns)]) + r" \\ \hline")
-    for index, values in _rows(table):
-        bold = best((value for value in values if value == value), default=None)
-        cells = [rf"\textbf{{{value:.3f}}}" if value == bold else f"{value:.3f}" for value in values]
+    for (index, values), (_, spreads) in zip(_rows(table), _rows(spread), strict=True):
+        printed = [round(value, 3) for value in values]
+        bold = best((value for value in printed if value == value), default=None)
+        cells = []
+        for value, deviation in zip(printed, spreads, strict=True):
+            mean = rf"\textbf{{{value:.3f}}}" if value == bold else f"{value:.3f}" if value == value else "--"
+            cells.append(mean if deviation != deviation else rf"{mean} $\pm$ {deviation:.3f}")
         lines.append(" & ".join([_escaped(index), *cells]) + r" \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
 

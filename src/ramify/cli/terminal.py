@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ramify.shown import shown_number
+
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
@@ -101,7 +103,7 @@ def print_whole(shown: Table) -> None:
 
 def _shown(cell: Any) -> str:
     if isinstance(cell, float):
-        return f"{cell:.4g}"
+        return shown_number(cell)
     return plain(cell)
 
 

@@ -55,11 +55,42 @@ class Comparison:
     alpha: float
     sentence: str
 
+    def better_than(self, name: str) -> tuple[str, ...]:
+        """The methods that this one is significantly better than, by the test of the sentence.
+
+        Parameters
+        ----------
+        name : str
+            A method.
+        """
+        behind = [other for other in self.ranks.index if self.ranks[other] > self.ranks[name]]
+        if self.friedman is not None:
+            limit = self.critical_distance
+            return () if limit is None else tuple(o for o in behind if self.ranks[o] - self.ranks[name] > limit)
+        if self.p_values is None:
+            return ()
+        return tuple(other for other in behind if self.p_values.loc[name, other] <= self.alpha)
+
     def to_frame(self) -> pd.DataFrame:
-        """Per method: mean value, average rank, and how many others it beats on more data sets than they beat it."""
-        best = self.wins.gt(self.wins.T).sum(axis=1)
-        frame = pd.DataFrame({"mean": self.table.mean(), "rank": self.ranks, "beats": best})
+        """Per method: mean value and average rank, and of how many others it is ahead, and significantly better.
+
+        It is ahead of those that it beats on more data sets than they beat it, which may be chance.
+        """
+        ahead = self.wins.gt(self.wins.T).sum(axis=1)
+        better = pd.Series({name: len(self.better_than(name)) for name in self.ranks.index})
+        frame = pd.DataFrame({"mean": self.table.mean(), "rank": self.ranks, "ahead_of": ahead, "better_than": better})
         return frame.loc[self.ranks.index]
+
+    def _repr_html_(self) -> str:
+        from ramify.notebook import html_table
+
+        frame = self.to_frame()
+        rows = [
+            (str(name), float(line["mean"]), float(line["rank"]), int(line["ahead_of"]), int(line["better_than"]))
+            for name, line in frame.iterrows()
+        ]
+        heads = ["method", "mean", "mean rank", "ahead of", "significantly better than"]
+        return html_table(self.sentence, heads, rows)
 
     def plot(self) -> Figure:
         """Critical-difference diagram."""

@@ -23,7 +23,7 @@ def rounded(values: Any) -> Any:
 
 
 def three_decimals(value: float | None) -> str:
-    """A measure between 0 and 1; a dash where it is unknown."""
+    """A measure between 0 and 1 where methods are compared, which often differ in the third; a dash if unknown."""
     return "–" if value is None or np.isnan(value) else f"{value:.3f}"
 
 

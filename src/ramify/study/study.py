@@ -183,8 +183,16 @@ class Study:
         No data is read: the values are those over the data as the last run read it. `counts` tells of how many splits
         each is the mean.
         """
+        return self._over_splits(measure, "mean")
+
+    def spread(self, measure: str) -> pd.DataFrame:
+        """Standard deviation of a measure over the finished splits, as `table` has its mean; NaN of a single split."""
+        means = self.table(measure)
+        return self._over_splits(measure, "std").reindex(index=means.index, columns=means.columns)
+
+    def _over_splits(self, measure: str, statistic: str) -> pd.DataFrame:
         table = self._measured(measure).pivot_table(
-            index="dataset", columns="method", values=measure, aggfunc="mean", sort=False
+            index="dataset", columns="method", values=measure, aggfunc=statistic, sort=False
         )
         order = [name for name in self.methods if name in table.columns]
         table = table.reindex(index=[name for name in self.datasets if name in table.index], columns=order)

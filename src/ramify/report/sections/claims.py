@@ -7,6 +7,7 @@ from typing import Any
 from ramify.analysis import Results
 from ramify.report.notation import titled
 from ramify.report.section import Section
+from ramify.shown import shown_number, shown_p
 
 N_CLAIMS = 200
 """Claims listed on the page; all of them are written beside the ranking."""
@@ -33,9 +34,9 @@ def _part(results: Results) -> dict[str, Any] | None:
         [
             titled([claim.feature], results)[0],
             titled([claim.branch], results)[0] if claim.branch else "all of y",
-            *("" if value is None else f"{value:.3f}" for value in (claim.effect, claim.low, claim.high)),
-            f"{claim.p:.2g}",
-            f"{claim.q:.2g}",
+            *("" if value is None else shown_number(value) for value in (claim.effect, claim.low, claim.high)),
+            shown_p(claim.p),
+            shown_p(claim.q),
             f"{claim.rows:,}",
             {True: "yes", False: "no", None: ""}[claim.beyond_parent],
         ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from ramify.report.markdown import heading, markdown_table
 from ramify.report.section import Content, Section
+from ramify.shown import shown_number
 
 N_LABELS = 40
 """Branches listed in Markdown; the rest is in the JSON form."""
@@ -34,7 +35,9 @@ def _markdown(content: Content) -> list[str]:
     for label in order[:N_LABELS]:
         top = ", ".join(names[f] for f in driving(content, method, label)[: content["chips"]])
         examples = "" if labels["examples"] is None else f"{labels['examples'][label]:,}"
-        quality = "" if not labels["quality"] or labels["quality"][label] is None else f"{labels['quality'][label]:.3f}"
+        quality = (
+            "" if not labels["quality"] or labels["quality"][label] is None else shown_number(labels["quality"][label])
+        )
         rows.append([labels["names"][label], examples, quality, top])
     columns = [labels["noun"], "examples", labels["quality_name"], "top features"]
     return [heading(SECTION.title), markdown_table(columns, rows)]

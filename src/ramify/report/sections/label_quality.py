@@ -6,8 +6,9 @@ from typing import Any
 
 from ramify.analysis import Results
 from ramify.analysis.model_quality import LABEL_MEASURES
-from ramify.report.notation import three_decimals, titled
+from ramify.report.notation import titled
 from ramify.report.section import Section
+from ramify.shown import shown_number
 
 MOST_LABELS = 100
 """Rows of the table, the most frequent labels; --per-label writes all."""
@@ -31,7 +32,7 @@ def _part(results: Results) -> dict[str, Any] | None:
         sentences.append(f"The {len(shown)} most frequent of {len(table):,} labels are listed.")
     names = titled([str(name) for name in shown.index], results)
     rows = [
-        [name, f"{int(row['rows']):,}", *(three_decimals(row[column]) for column in list(LABEL_MEASURES)[1:])]
+        [name, f"{int(row['rows']):,}", *(shown_number(row[column]) for column in list(LABEL_MEASURES)[1:])]
         for name, (_, row) in zip(names, shown.iterrows(), strict=True)
     ]
     columns = ["Label", *LABEL_MEASURES.values()]

@@ -8,8 +8,9 @@ import numpy as np
 
 from ramify import plots
 from ramify.analysis import Curve, Results
-from ramify.report.notation import rounded, three_decimals
+from ramify.report.notation import rounded
 from ramify.report.section import Chart, Content, Section
+from ramify.shown import shown_number
 
 
 def _part(results: Results) -> dict[str, Any] | None:
@@ -49,15 +50,15 @@ def _table(part: dict[str, Any]) -> dict[str, Any] | None:
     for name in dict.fromkeys([*part["knn"], *part["curves"]]):
         row = [name]
         if part["knn"]:
-            row.append(three_decimals(part["knn"].get(name)))
+            row.append(shown_number(part["knn"].get(name)))
         if part["curves"]:
-            row.append(three_decimals(_mean_of_known(part["curves"].get(name))))
+            row.append(shown_number(_mean_of_known(part["curves"].get(name))))
         rows.append(row)
     last = ["Without a ranking"]
     if part["knn"]:
-        last.append(three_decimals(part["knn_baseline"]))
+        last.append(shown_number(part["knn_baseline"]))
     if part["curves"]:
-        last.append(three_decimals(_mean_of_known(part["random"])))
+        last.append(shown_number(_mean_of_known(part["random"])))
     return {"columns": columns, "rows": [*rows, last]}
 
 
@@ -76,16 +77,16 @@ def _sentences(part: dict[str, Any]) -> list[str]:
             beaten = [name for name, mean in means.items() if mean > chance]
             word = f"{len(beaten)} of {len(means)} rankings beat"
         sentences.append(
-            f"{word} random order: adding features by {best} gives a mean {part['measure']} of {means[best]:.3f}, "
-            f"random order {chance:.3f}."
+            f"{word} random order: adding features by {best} gives a mean {part['measure']} of "
+            f"{shown_number(means[best])}, random order {shown_number(chance)}."
         )
     weighted = {name: value for name, value in part["knn"].items() if value is not None}
     if weighted and part["knn_baseline"] is not None:
         best = max(weighted, key=lambda name: weighted[name])
         change = weighted[best] - part["knn_baseline"]
         sentences.append(
-            f"Neighbours weighted by {best} predict with {part['measure']} {weighted[best]:.3f}, "
-            f"{abs(change):.3f} {'more' if change >= 0 else 'less'} than with all features alike."
+            f"Neighbours weighted by {best} predict with {part['measure']} {shown_number(weighted[best])}, "
+            f"{shown_number(abs(change))} {'more' if change >= 0 else 'less'} than with all features alike."
         )
     return sentences
 

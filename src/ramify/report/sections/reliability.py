@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from ramify import plots
 from ramify.analysis import Results
 from ramify.metrics import calibration_error
-from ramify.report.notation import percent, rounded, three_decimals
+from ramify.report.notation import percent, rounded
 from ramify.report.section import Chart, Content, Section
+from ramify.shown import shown_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,7 @@ def _table(tables: dict[str, pd.DataFrame]) -> dict[str, Any]:
         for row, (count, said, happened) in zip(
             rows, table[["count", "said", "happened"]].itertuples(index=False), strict=True
         ):
-            row += [f"{int(count):,}", three_decimals(said), three_decimals(happened)]
+            row += [f"{int(count):,}", shown_number(said), shown_number(happened)]
     return {"columns": columns, "rows": rows}
 
 

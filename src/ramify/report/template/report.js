@@ -16,7 +16,16 @@
     return element;
   }
   const percent = (x) => (x >= 0.995 ? "100" : (100 * x).toPrecision(x < 0.0995 ? 1 : 2)) + " %";
-  const significant = (x) => (x === null || x === undefined ? "–" : x === 0 ? "0" : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? String(Number(x.toPrecision(3))) : x.toExponential(1));
+  // As shown_number and shown_p of Python write them.
+  function shownNumber(x) {
+    if (x === null || x === undefined) return "–";
+    const size = Math.abs(x);
+    if (size === 0) return "0";
+    if (size < 0.00095) return x.toExponential(1);
+    if (size >= 99.95) return Math.round(x).toLocaleString("en");
+    return x.toFixed(size >= 9.995 ? 1 : size >= 0.0995 ? 2 : 1 - Math.floor(Math.log10(size * 1.005)));
+  }
+  const shownP = (p) => (p < 0.001 ? "<0.001" : p.toFixed(3));
 
   // ---- the tree of labels: first parent is where a label is shown, other parents are mentioned
   const children = labels.names.map(() => []), roots = [];
@@ -117,8 +126,8 @@
     const examples = make("div", "number small soft", labels.examples ? labels.examples[label].toLocaleString("en") : "");
     const quality = make("div", "quality small");
     if (labels.quality && labels.quality[label] !== null) {
-      quality.append(make("span", "number", labels.quality[label].toFixed(2)), bar(labels.quality[label], labels.baseline ? labels.baseline[label] : null));
-      quality.title = `${labels.quality_name} ${labels.quality[label].toFixed(3)}` + (labels.baseline ? `; by chance ${labels.baseline[label].toFixed(3)} (mark)` : "");
+      quality.append(make("span", "number", shownNumber(labels.quality[label])), bar(labels.quality[label], labels.baseline ? labels.baseline[label] : null));
+      quality.title = `${labels.quality_name} ${shownNumber(labels.quality[label])}` + (labels.baseline ? `; by chance ${shownNumber(labels.baseline[label])} (mark)` : "");
     }
     const chips = make("div", "chips"), b = branch(label);
     if (b) {
@@ -232,8 +241,8 @@
     const cell = make("td", (column.number ? "number " : "") + (column.other ? "other " : "") + (column.now ? "now " : "") + column.key);
     if (column.key === "place") cell.textContent = row.rank;
     else if (column.key === "feature") { const b = make("button", "", features.names[row.feature]); b.type = "button"; cell.append(b); }
-    else if (column.key === "score") { cell.append(make("span", "small", significant(row.score)), bar(row.score / best)); cell.title = percent(row.share) + " of the total"; }
-    else if (column.key === "p" || column.key === "q") { const claim = claimOf(row.feature, state.label); cell.textContent = claim ? significant(claim[column.key === "p" ? 0 : 1]) : "–"; if (!claim) cell.title = "no claim"; }
+    else if (column.key === "score") { cell.append(make("span", "small", shownNumber(row.score)), bar(row.score / best)); cell.title = percent(row.share) + " of the total"; }
+    else if (column.key === "p" || column.key === "q") { const claim = claimOf(row.feature, state.label); cell.textContent = claim ? shownP(claim[column.key === "p" ? 0 : 1]) : "–"; if (!claim) cell.title = "no claim"; }
     else if (column.key === "planted" || column.key === "selected") { cell.textContent = features[column.key][row.feature] ? "✓" : ""; cell.classList.add("truth"); }
     else if (column.key === "drives") { const label = methods[branchMethod()].drives[row.feature]; cell.textContent = label < 0 ? "" : labels.names[label]; cell.classList.add("small"); }
     else { const rank = methods[Number(column.key.slice(4))].ranks[row.feature]; cell.textContent = rank; }
@@ -274,8 +283,8 @@
     return [head, ...rankingRows().map((row) => [row.rank, features.names[row.feature], row.score, ...claims.map((key, i) => claimOf(row.feature, state.label)?.[i] ?? ""), ...extra.map((key) => features[key][row.feature]), ...others.map((m) => m.ranks[row.feature])])];
   }
   function branchLines() {
-    const lines = [["feature", "branch", "score", "share"]];
-    labels.names.forEach((name, label) => { const b = branch(label); b.features.forEach((feature, i) => lines.push([features.names[feature], name, (b.scores[i] / 1000) * b.top, branchShare(b, i)])); });
+    const claims = features.claims ? ["p", "q"] : [], lines = [["feature", "branch", "score", "share", ...claims]];
+    labels.names.forEach((name, label) => { const b = branch(label); b.features.forEach((feature, i) => lines.push([features.names[feature], name, (b.scores[i] / 1000) * b.top, branchShare(b, i), ...claims.map((key, at) => claimOf(feature, label)?.[at] ?? "")])); });
     return lines;
   }
   for (const button of document.querySelectorAll("[data-role=csv]")) button.addEventListener("click", () => {
@@ -332,7 +341,7 @@
   inOrder(() => true, () => true).reverse().forEach((label) => { leaves[label] = children[label].length ? children[label].reduce((n, c) => n + leaves[c], 0) : 1; });
   function mapValues() {
     const by = byId("map-colour").value;
-    if (by === "quality") return { values: labels.quality, text: (v) => `${labels.quality_name} ${v.toFixed(3)}`, top: 1, most: "1" };
+    if (by === "quality") return { values: labels.quality, text: (v) => `${labels.quality_name} ${shownNumber(v)}`, top: 1, most: "1" };
     if (by === "examples") return { values: labels.examples.map((n) => Math.sqrt(n)), text: (v) => `${Math.round(v * v).toLocaleString("en")} examples`, top: Math.sqrt(Math.max(...labels.examples)), most: Math.max(...labels.examples).toLocaleString("en") };
     const values = labels.names.map((_, label) => { const b = branch(label), i = state.feature < 0 ? -1 : b.features.indexOf(state.feature); return i < 0 ? 0 : branchShare(b, i); });
     return { values, text: (v) => `${percent(v)} of the importance is ${features.names[state.feature]}'s`, top: Math.max(...values, 1e-9), most: percent(Math.max(...values)) + " of a branch" };
@@ -437,7 +446,7 @@
     for (const id of ["heat-method", "heat-order"]) byId(id).addEventListener("change", drawHeat);
     heat.addEventListener("pointermove", (event) => {
       const cell = cellAt(event);
-      byId("heat-readout").textContent = cell ? `${features.names[cell.feature]} × ${labels.names[cell.label]}: ${significant(cell.value)} (${percent(cell.share)} of the label's best feature)` : "Point at a cell.";
+      byId("heat-readout").textContent = cell ? `${features.names[cell.feature]} × ${labels.names[cell.label]}: ${shownNumber(cell.value)} (${percent(cell.share)} of the label's best feature)` : "Point at a cell.";
     });
     heat.addEventListener("click", (event) => { const cell = cellAt(event); if (cell) chooseFeature(cell.feature); });
   }
