@@ -120,6 +120,12 @@ ROWS = {
         "Ramify before: 0.67-0.88 false at 10 %; permutation 0.64",
     ),
     "R36": Row("permuted label columns permute the output; a second fit is a fresh one", "P", "-"),
+    "R37": Row(
+        "ordinary files with a trap each (identifiers, dates, separators, encodings, one 0/1 column, empty cells): right, "
+        "or told",
+        "P",
+        "identifier leads with 47 %",
+    ),
     "R38": Row(
         "hiding nothing = complete data, unknown cells never count as negative, conformal sets keep their promise on "
         "held-back rows",
@@ -132,6 +138,7 @@ ROWS = {
 COUNTED = (
     (r"tests/metamorphic/test_forms\.py::test_(some|every)_form", "R31", "estimators and targets over the forms"),
     (r"tests/metamorphic/test_weights\.py", "R32", "cases of weights"),
+    (r"tests/ordinary/test_ordinary_files\.py::test_what_is_said", "R37", "ordinary files, as reviewed"),
     (r"tests/metamorphic/test_saving\.py", "R33", "cases of odd names and classes"),
     (r"tests/ranking/discovery/test_calibration\.py", "R35", "simulations of claims and null p-values"),
     (r"tests/metamorphic/test_order\.py", "R36", "cases of permutations and second fits"),

@@ -169,6 +169,19 @@ def perhaps(part: Part) -> Part:
     return replace(part, may_lack=True)
 
 
+def text_values() -> Part:
+    """Texts, None, tuples of texts and dicts from text to text, by name."""
+
+    def known(value: Any) -> bool:
+        texts = value if isinstance(value, tuple) else sum(value.items(), ()) if isinstance(value, dict) else (value,)
+        return all(text is None or isinstance(text, str) for text in texts)
+
+    def holds(value: Any, _: Sizes) -> bool:
+        return isinstance(value, dict) and all(isinstance(name, str) and known(part) for name, part in value.items())
+
+    return Part("texts by name", holds)
+
+
 def _agrees(sizes: Sizes, size: Size, n: int) -> bool:
     return n == (sizes.setdefault(size, n) if isinstance(size, str) else size)
 
@@ -196,6 +209,7 @@ N_SUMMARY = 12
 FEATURES: State = {
     "n_features_in_": count("n_features"),
     "feature_names_in_": perhaps(value_row("n_features")),
+    "roles_": perhaps(text_values()),
     "feature_summary_": perhaps(numbers("n_features", N_SUMMARY, nan=True)),
 }
 """What every estimator knows of its features."""

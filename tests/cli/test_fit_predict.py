@@ -144,6 +144,7 @@ def songs(tmp_path_factory):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"tempo": rng.normal(size=60), "genre": rng.choice(["pop", "jazz"], 60)})
     table = table.assign(mood_happy=(table["tempo"] > 0).astype(int), mood_sad=(table["genre"] == "jazz").astype(int))
+    table.loc[0, "mood_sad"] = 1 - table.loc[0, "mood_sad"]  # or genre would be a copy of it
     table.to_csv(folder / "songs.csv", index=False)
     run("fit", folder / "songs.csv", "--target", "mood_*", "-o", folder / "songs.ramify", "--trees", 10, "-q")
     return folder

@@ -78,5 +78,5 @@ def test_columns_by_their_start_in_arff_and_with_others(tmp_path):
     file.write_text(f"@relation r\n{attributes}@data\n1,0,1,0\n0,1,1,1\n", encoding="utf-8")
     assert read_data([file], ["m_*"]).label_names == ("m_x", "m_y")
     assert read_data([file], ["m_*", "other"]).label_names == ("m_x", "m_y", "other")
-    with pytest.raises(ValueError, match="No column starts with 'z'. It has .*'other'."):
+    with pytest.raises(ValueError, match="target='z\\*' fits no attribute of .* It has .*'other'."):
         read_data([file], ["z*"])

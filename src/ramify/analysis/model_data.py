@@ -73,7 +73,9 @@ def model_features(data: Dataset) -> Any:
 
 
 def remember_names(model: Any, data: Dataset) -> None:
-    """Give a model the names of its features where it learnt from a sparse matrix, which has none."""
+    """Give a model the roles of its columns, and the names of its features where a sparse matrix had none."""
+    if data.roles is not None:
+        model.roles_ = data.roles.to_dict()
     if not hasattr(model, "feature_names_in_") and len(set(data.feature_names)) == data.n_features:
         model.feature_names_in_ = np.array(data.feature_names, dtype=object)
 

@@ -48,6 +48,7 @@ def compare(
     data: tuple[str, ...],
     target: tuple[str, ...],
     hierarchy: str | None,
+    reading: dict[str, Any],
     methods: tuple[str, ...],
     folds: int,
     trees: int | None,
@@ -80,7 +81,7 @@ def compare(
     if len(chosen) < 2:
         raise click.UsageError("One method has nothing to be compared with; name another with --method.")
     keep_inputs({"-o": output, "--report": report}, *data, hierarchy)
-    dataset = refuse_empty(read_data(data, target, hierarchy))
+    dataset = refuse_empty(read_data(data, target, hierarchy, reading=reading))
     found = compare_methods(
         dataset,
         chosen,

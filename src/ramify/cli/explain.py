@@ -34,6 +34,7 @@ def explain(
     data: tuple[str, ...],
     target: tuple[str, ...],
     hierarchy: str | None,
+    reading: dict[str, Any],
     row: str,
     labels: tuple[str, ...],
     fill: bool,
@@ -72,7 +73,7 @@ def explain(
             "'ramify fit'."
         )
     model.set_params(n_jobs=jobs)
-    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, fill=fill))
+    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, reading, fill=fill), features=False)
     number = _row_number(dataset, row)
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}, row {number + 1}", err=True)

@@ -49,6 +49,7 @@ def fit(
     data: tuple[str, ...],
     target: tuple[str, ...],
     hierarchy: str | None,
+    reading: dict[str, Any],
     model_file: str,
     method: str,
     trees: int | None,
@@ -87,7 +88,7 @@ def fit(
     if method == "auto" and (trees, max_depth, min_samples_leaf) != (None, None, None):
         raise click.UsageError("--method auto sets --trees, --max-depth and --min-samples-leaf itself; leave them out.")
     keep_inputs({"-o": model_file, "--per-label": per_label, "--report": report}, *data, hierarchy)
-    dataset = refuse_empty(read_data(data, target, hierarchy))
+    dataset = refuse_empty(read_data(data, target, hierarchy, reading=reading))
     fitted = fit_model(
         dataset,
         method=method,

@@ -53,6 +53,7 @@ def info(
     data: tuple[str, ...],
     target: tuple[str, ...],
     hierarchy: str | None,
+    reading: dict[str, Any],
     feature_hierarchy: str | None,
     together: bool,
     as_json: bool,
@@ -77,7 +78,7 @@ def info(
     for number, group in enumerate(groups, start=1):
         if verbose:
             click.echo(f"{number} of {len(groups)}: {plain(group[0])}", err=True)
-        described.append(_described(group, target, hierarchy, feature_hierarchy))
+        described.append(_described(group, target, hierarchy, feature_hierarchy, reading))
     if as_json:
         click.echo(json_text(described if len(described) > 1 else described[0]))
     elif not quiet:
@@ -92,7 +93,11 @@ def _ending(file: str) -> str:
 
 
 def _described(
-    files: list[str], target: tuple[str, ...], hierarchy: str | None, feature_hierarchy: str | None
+    files: list[str],
+    target: tuple[str, ...],
+    hierarchy: str | None,
+    feature_hierarchy: str | None,
+    reading: dict[str, Any],
 ) -> dict[str, Any]:
     from ramify.datasets import read_hierarchy
     from ramify.datasets.description import describe, describe_hierarchy
@@ -101,7 +106,7 @@ def _described(
     if len(files) == 1 and _ending(files[0]) in {"obo", "edges"}:
         shape = describe_hierarchy(read_hierarchy(files[0]))
         return {"source": files[0], "sha256": sha256_of(files), "nodes": shape}
-    return describe(read_data(files, target, hierarchy, feature_hierarchy))
+    return describe(read_data(files, target, hierarchy, feature_hierarchy, reading))
 
 
 def _print_tables(described: list[dict[str, Any]]) -> None:

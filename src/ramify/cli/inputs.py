@@ -21,6 +21,9 @@ def read_data(
     target: Sequence[str] = (),
     hierarchy: Path | None = None,
     feature_hierarchy: Path | None = None,
+    reading: Mapping[str, Any] | None = None,
+    *,
+    tell: bool = True,
 ) -> Dataset:
     """Read the files of a command line.
 
@@ -29,16 +32,27 @@ def read_data(
     files : sequence of paths
         One data set: a file, or its parts.
     target : sequence of str
-        Columns of the target; one that ends with `*` stands for all columns that start so.
+        Columns of the target; `*` stands for anything.
     hierarchy : path, optional
         Hierarchy of the labels, OBO or edges. Labels that the data do not have are left out, unless they lie above one.
     feature_hierarchy : path, optional
         Hierarchy of the features, OBO or edges.
+    reading : dict, optional
+        Further parameters of `ramify.datasets.read`.
+    tell : bool, default=True
+        Whether to print what the readers decided.
     """
     from ramify.datasets import read
 
-    data = read(list(files), **_target(files, target), hierarchy=hierarchy, feature_hierarchy=feature_hierarchy)
-    tell_notes(data)
+    data = read(
+        list(files),
+        (target[0] if len(target) == 1 else list(target)) if target else None,
+        hierarchy=hierarchy,
+        feature_hierarchy=feature_hierarchy,
+        **(reading or {}),
+    )
+    if tell:
+        tell_notes(data)
     return data
 
 
@@ -51,25 +65,38 @@ def tell_notes(data: Dataset) -> None:
 
 
 def data_to_predict(
-    model: Any, files: Sequence[str], target: Sequence[str], hierarchy: str | None, *, fill: bool = False
+    model: Any,
+    files: Sequence[str],
+    target: Sequence[str],
+    hierarchy: str | None,
+    reading: Mapping[str, Any],
+    *,
+    fill: bool = False,
 ) -> Dataset:
-    """Read rows that need not have a target: without one, all columns may be features that the model knows."""
+    """Read rows that need not have a target, as the model's own data were read.
+
+    Where a model does not know how, all columns of a table may be features.
+    """
     from ramify.analysis.model_data import lacking_features
     from ramify.datasets import read
     from ramify.datasets.readers.raw_files import FileError
+    from ramify.datasets.readers.standard_input import named_source, with_standard_input
 
-    try:
-        data = read_data(files, target, hierarchy)
-        if target or not lacking_features(model, data.feature_names):
-            return data
-    except FileError:
-        if target:
-            raise
-        untargeted = read(list(files), target=[])
-        if lacking_features(model, untargeted.feature_names) and not fill:
-            raise
-        return untargeted
-    untargeted = read(list(files), target=[])
+    options = {"roles": getattr(model, "roles_", None), **reading}
+    with with_standard_input(files) as paths:
+        try:
+            data = named_source(read_data(paths, target, hierarchy, reading=options), files)
+            lacking = lacking_features(model, data.feature_names)
+            if target or not lacking or (data.roles is not None and options["roles"] is not None):
+                return data
+        except FileError:
+            if target:
+                raise
+            untargeted = read(list(paths), target=[], **options)
+            if lacking_features(model, untargeted.feature_names) and not fill:
+                raise
+            return named_source(untargeted, files)
+        untargeted = named_source(read(list(paths), target=[], **options), files)
     return min(data, untargeted, key=lambda read: len(lacking_features(model, read.feature_names)))
 
 
@@ -82,34 +109,13 @@ def described(data: Dataset, *, chosen: bool) -> str:
     return f"{data.n_samples} rows, {data.n_features} features, target: {target}, {data.source}"
 
 
-def refuse_empty(data: Dataset) -> Dataset:
-    """Return data that there is something to learn from, or to predict."""
+def refuse_empty(data: Dataset, *, features: bool = True) -> Dataset:
+    """Return data that there is something to learn from; without `features`, something to predict."""
     if data.n_samples == 0:
         raise ValueError(f"{data.source or 'The data'} has no rows. Name a file with rows below the columns' names.")
-    if data.n_features == 0:
+    if features and data.n_features == 0:
         raise ValueError(f"{data.source or 'The data'} has no features, only a target. Name another target or file.")
     return data
-
-
-def _target(files: Sequence[Path], target: Sequence[str]) -> dict[str, Any]:
-    from ramify.datasets import read
-    from ramify.datasets.readers.raw_files import advice_for_name, plain_name
-
-    if not target:
-        return {}
-    is_arff = any(plain_name(path).lower().endswith("arff") for path in files)
-    if len(target) == 1 and target[0].endswith("*") and not is_arff:
-        return {"target_prefix": target[0][:-1]}
-    if not any(name.endswith("*") for name in target):
-        return {"target": target[0] if len(target) == 1 else list(target)}
-    columns = read(list(files), target=[]).feature_names
-    chosen: dict[str, None] = {}
-    for name in target:
-        found = [column for column in columns if column.startswith(name[:-1])] if name.endswith("*") else [name]
-        if not found:
-            raise ValueError(f"No column starts with {name[:-1]!r}. {advice_for_name(name[:-1], columns)}")
-        chosen.update(dict.fromkeys(found))
-    return {"target": list(chosen)}
 
 
 def called_labels(texts: Sequence[str], names: Sequence[str], titles: Mapping[str, str]) -> tuple[str, ...]:

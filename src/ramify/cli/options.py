@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -56,14 +57,51 @@ def keep_inputs(outputs: Mapping[str, str | None], *inputs: str | None) -> None:
 
 
 def data_options(command: Command) -> Command:
-    """DATA..., --target and --hierarchy; `ramify.cli.inputs.read_data` takes them."""
+    """DATA..., --target, --hierarchy and `reading_options`; `ramify.cli.inputs.read_data` takes them."""
     return _with(
-        command,
+        reading_options(command),
         click.argument("data", nargs=-1, required=True, type=click.Path()),
         click.option(
-            "-t", "--target", multiple=True, help="Target column; several times for several, or a start such as 'go_*'."
+            "-t", "--target", multiple=True, help="Target column; several times for several; * stands for anything."
         ),
         click.option("--hierarchy", default=None, type=click.Path(), help="Hierarchy of the labels: OBO or edges."),
+    )
+
+
+_READING = (
+    ("--id", "identifier", str, False, "Column that names the rows; 'none' for none [default: found]."),
+    ("--ignore", "ignore", str, True, "Column to leave out; several times for several; * stands for anything."),
+    ("--keep", "keep", str, True, "Column to take as a feature whatever it seems to be."),
+    ("--nominal", "categorical", str, True, "Column whose numbers are codes."),
+    ("--kind", "kind", click.Choice(["classes", "labels", "hierarchy", "numbers", "rankings"]), False,
+     "What the target is [default: told by its cells]."),
+    ("--dates", "dates", click.Choice(["parts", "days", "dmy", "mdy"]), True,
+     "Make numbers of dates: parts or days; dmy or mdy says which comes first in 01/02/2024."),
+    ("--separator", "separator", str, False, "What separates cells: a sign, or 'tab' [default: found]."),
+    ("--decimal", "decimal", click.Choice([".", ","]), False, "Decimal sign [default: found]."),
+    ("--encoding", "encoding", str, False, "Encoding of text, as latin-1 [default: found]."),
+    ("--sheet", "sheet", str, False, "Sheet of an Excel file."),
+)  # fmt: skip
+"""Option, the parameter of `ramify.datasets.read` that it is, its type, whether several are taken, and its help."""
+
+
+def reading_options(command: Command) -> Command:
+    """Options for how files are read, handed to the command as one dict `reading` of parameters of `read`."""
+
+    @functools.wraps(command)
+    def with_reading(*arguments: Any, **given: Any) -> Any:
+        reading = {name: given.pop(name) for _, name, *_ in _READING}
+        reading = {name: list(value) if isinstance(value, tuple) else value for name, value in reading.items() if value}
+        if reading.get("identifier") == "none":
+            reading["identifier"] = None
+        return command(*arguments, reading=reading, **given)
+
+    return _with(
+        with_reading,
+        *(
+            click.option(option, name, type=kind, multiple=several, default=None, help=text)
+            for option, name, kind, several, text in _READING
+        ),
     )
 
 

@@ -42,6 +42,7 @@ def predict(
     data: tuple[str, ...],
     target: tuple[str, ...],
     hierarchy: str | None,
+    reading: dict[str, Any],
     output: str | None,
     probabilities: bool,
     fill: bool,
@@ -82,7 +83,7 @@ def predict(
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which does not predict.")
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=jobs)
-    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, fill=fill))
+    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, reading, fill=fill), features=False)
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
     given = new_rows(model, dataset, fill=fill)

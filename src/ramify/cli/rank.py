@@ -101,6 +101,7 @@ def rank(
     data: tuple[str, ...],
     target: tuple[str, ...],
     hierarchy: str | None,
+    reading: dict[str, Any],
     feature_hierarchy: str | None,
     methods: tuple[str, ...],
     ensemble: str,
@@ -147,7 +148,7 @@ def rank(
 
     keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, *data, hierarchy, feature_hierarchy)
     started = perf_counter()
-    dataset = refuse_empty(read_data(data, target, hierarchy, feature_hierarchy))
+    dataset = refuse_empty(read_data(data, target, hierarchy, feature_hierarchy, reading))
     labels = _known_labels(labels, dataset)
     found = analyse(
         dataset,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.analysis.methods import SELECTION_METHODS
-from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, report_option
+from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, reading_options, report_option
 from ramify.cli.terminal import command_line, console, json_text, plain, shows_progress, wrote
 from ramify.cli.terminal import table as text_table
 from ramify.writing import neutralised, whole_text
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("data", nargs=-1, required=True, type=click.Path())
 @click.option("-t", "--target", multiple=True, help="Target column; several times for several labels.")
+@reading_options
 @click.option(
     "--feature-hierarchy",
     "--hierarchy",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 def select(
     data: tuple[str, ...],
     target: tuple[str, ...],
+    reading: dict[str, Any],
     feature_hierarchy: str | None,
     method: str,
     relevance: str | None,
@@ -98,7 +100,7 @@ def select(
     if cv == 1:
         raise click.UsageError("--cv 1 leaves no rows to learn from; name at least 2 folds, or 0 for none.")
     keep_inputs({"-o": output, "--report": report}, *data, feature_hierarchy, classes)
-    chosen, ontology = _read(data, target, feature_hierarchy, classes, min_count)
+    chosen, ontology = _read(data, target, reading, feature_hierarchy, classes, min_count)
     # What breaks the hierarchy is printed with the results.
     warnings.filterwarnings("ignore", message=".*break the feature hierarchy.*")
     if verbose and not quiet:
@@ -134,7 +136,12 @@ def select(
 
 
 def _read(
-    data: tuple[str, ...], target: tuple[str, ...], feature_hierarchy: str | None, classes: str | None, min_count: int
+    data: tuple[str, ...],
+    target: tuple[str, ...],
+    reading: dict[str, Any],
+    feature_hierarchy: str | None,
+    classes: str | None,
+    min_count: int,
 ) -> tuple[Dataset, Hierarchy]:
     """Binary features of the files with their target, and the hierarchy of the features."""
     from ramify.cli.inputs import read_data, refuse_empty, tell_notes
@@ -142,7 +149,12 @@ def _read(
     from ramify.datasets.readers.attached_hierarchy import with_features_named
     from ramify.selection import presence
 
-    read = refuse_empty(_read_annotations(data, feature_hierarchy) or read_data(list(data), target))
+    read = _read_annotations(data, feature_hierarchy) or read_data(list(data), target, reading=reading, tell=False)
+    terms = [name for name, why in read.left_out.items() if why in {"0 in every row", "1 in every row"}]
+    if terms:  # a term that all rows have, or none, is a term as well
+        reading = {**reading, "keep": [*reading.get("keep", ()), *terms]}
+        read = read_data(list(data), target, reading=reading, tell=False)
+    tell_notes(refuse_empty(read))
     ontology = read.feature_hierarchy
     if ontology is None and feature_hierarchy is not None:
         n_told = len(read.notes)

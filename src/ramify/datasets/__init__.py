@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ramify.datasets.annotations import annotated_dataset
     from ramify.datasets.arff_write import write_arff
+    from ramify.datasets.column_roles import ColumnRoles
     from ramify.datasets.dataset import Dataset
     from ramify.datasets.description import describe
     from ramify.datasets.generators.feature_hierarchy import make_feature_hierarchy
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from ramify.datasets.readers.mulan import read_mulan
     from ramify.datasets.readers.ontology import read_obo
     from ramify.datasets.readers.raw_files import FileError
-    from ramify.datasets.readers.tables import read_csv, read_parquet
+    from ramify.datasets.readers.sparse_text import read_sparse_text
+    from ramify.datasets.readers.tables import read_csv, read_excel, read_parquet
 
 _MODULES = {
+    "ColumnRoles": "column_roles",
     "Dataset": "dataset",
     "FileError": "readers.raw_files",
     "annotated_dataset": "annotations",
@@ -39,16 +42,19 @@ _MODULES = {
     "read_arff": "readers.arff",
     "read_csv": "readers.tables",
     "read_edges": "readers.edges",
+    "read_excel": "readers.tables",
     "read_gaf": "readers.gaf",
     "read_hierarchy": "readers.attached_hierarchy",
     "read_mulan": "readers.mulan",
     "read_obo": "readers.ontology",
     "read_parquet": "readers.tables",
     "read_rankings": "readers.label_rankings",
+    "read_sparse_text": "readers.sparse_text",
     "write_arff": "arff_write",
 }
 
 __all__ = [
+    "ColumnRoles",
     "Dataset",
     "FileError",
     "annotated_dataset",
@@ -61,12 +67,14 @@ __all__ = [
     "read_arff",
     "read_csv",
     "read_edges",
+    "read_excel",
     "read_gaf",
     "read_hierarchy",
     "read_mulan",
     "read_obo",
     "read_parquet",
     "read_rankings",
+    "read_sparse_text",
     "write_arff",
 ]
 

@@ -14,6 +14,7 @@ from ramify import targets
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ramify.datasets.column_roles import ColumnRoles
     from ramify.hierarchy import Hierarchy
 
 Target = Literal["classes", "labels", "hierarchy", "numbers", "rankings"]
@@ -52,6 +53,10 @@ class Dataset:
         What labels and features are called where their names are identifiers, as of the Gene Ontology.
     notes : tuple of str
         What was decided when the data were read, a sentence each.
+    left_out : dict of str to str
+        Columns of a table that a reader took for no features, and why.
+    roles : ColumnRoles, optional
+        Which columns of a table are what; `read` takes it to read another file the same way.
     source : str
         Where the data came from.
     sha256 : str
@@ -80,6 +85,8 @@ class Dataset:
     parts: dict[str, np.ndarray] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    roles: ColumnRoles | None = None
     source: str = ""
     sha256: str = ""
 
@@ -179,6 +186,7 @@ class Dataset:
             ("labels", ", ".join(self.label_names[:8]) + (", ..." if self.n_labels > 8 else "")),
             ("hierarchy", repr(self.hierarchy) if self.hierarchy is not None else "none"),
             ("parts", ", ".join(f"{name} ({len(rows):,})" for name, rows in self.parts.items()) or "none"),
+            ("left out", ", ".join(f"{name}: {why}" for name, why in self.left_out.items()) or "none"),
             ("source", self.source or "arrays"),
         ]
         return html_table(repr(self), ["", ""], rows)

@@ -52,6 +52,8 @@ def describe(data: Dataset) -> dict[str, Any]:
         "duplicates": n_duplicates,
         "has_ids": data.ids is not None,
         "has_weights": data.sample_weight is not None,
+        "left_out": dict(data.left_out),
+        "notes": list(data.notes),
         "target": data.target,
     }
     described.update(_target(data))

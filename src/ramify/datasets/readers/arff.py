@@ -25,6 +25,7 @@ from ramify.datasets.readers.raw_files import (
     advice_for_name,
     check_encoding,
     file_paths,
+    name_fits,
     plain_name,
     sha256_of,
     shown,
@@ -61,9 +62,10 @@ def read_arff(
         One file, or the train, valid and test files of one set, which must declare the same attributes. Files may be
         compressed (.gz, .bz2, .xz, .zip).
     target : str, int or sequence of them, optional
-        Names or positions (from 0) of the target columns. By default the last hierarchical attribute, else the ranking
-        attribute, else the labels that `NAME: -C n` as the relation's name says (MEKA), else the last column. Several
-        two-valued nominals are a label set; several numeric columns are several numbers.
+        Names, in which `*` stands for anything, or positions (from 0) of the target columns. By default the last
+        hierarchical attribute, else the ranking attribute, else the labels that `NAME: -C n` as the relation's name
+        says (MEKA), else the last column. Several two-valued nominals are a label set; several numeric columns are
+        several numbers.
     identifier : str, int or None, default="auto"
         The column that names the rows and is no feature. "auto" takes the only string column, or a nominal feature
         that has another value in every row of a file (20 rows or more); None takes none.
@@ -251,14 +253,17 @@ def _positions(path: Path, attributes: tuple[Attribute, ...], choice: ColumnChoi
             positions.append(int(column) % len(attributes))
         elif len(by_name.get(column, [])) == 1:
             positions.append(by_name[column][0])
+        elif column not in by_name and any(name_fits(name, column) for name in by_name):
+            positions += [j for name in by_name if name_fits(name, column) for j in by_name[name]]
         elif column in by_name:
             raise ValueError(
                 f"{parameter}={column!r} names {len(by_name[column])} attributes of {path}; "
                 f"give a position instead, one of {by_name[column]}."
             )
         else:
-            advice = advice_for_name(str(column), [attribute.name for attribute in attributes])
-            raise ValueError(f"{parameter}={column!r} is no attribute of {path}. {advice}")
+            advice = advice_for_name(column.replace("*", ""), [attribute.name for attribute in attributes])
+            fault = "fits no" if "*" in column else "is no"
+            raise ValueError(f"{parameter}={column!r} {fault} attribute of {path}. {advice}")
     return list(dict.fromkeys(positions))
 
 

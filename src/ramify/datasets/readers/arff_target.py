@@ -19,7 +19,7 @@ HierarchyType = Literal["auto", "tree", "dag"]
 
 _ROOT = "root"
 _DEEPEST = 200
-_POSITIVE = {("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("-1", "1")}
+NEGATIVE_AND_POSITIVE = {("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("-1", "1")}
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class TargetColumns:
     y: Any
     label_names: tuple[str, ...]
     hierarchy: Hierarchy | None = None
+    notes: tuple[str, ...] = ()
+    """What was found rather than said, a sentence each."""
 
 
 def read_target(
@@ -116,9 +118,9 @@ def _positive_code(rows: Rows, attribute: Attribute, positive: str | None) -> in
     if len(values) == 2 and positive in values:
         return values.index(positive)
     lower = tuple(value.lower() for value in values)
-    if len(values) == 2 and lower in _POSITIVE:
+    if len(values) == 2 and lower in NEGATIVE_AND_POSITIVE:
         return 1
-    if len(values) == 2 and lower[::-1] in _POSITIVE:
+    if len(values) == 2 and lower[::-1] in NEGATIVE_AND_POSITIVE:
         return 0
     if len(values) == 1 and lower[0] in {"0", "1"}:
         return 0 if lower[0] == "1" else 1

@@ -19,15 +19,14 @@ from ramify.datasets.readers.raw_files import (
     PathLike,
     column_of_cell,
     decoded,
-    plain_name,
     read_bytes,
-    read_text,
     shown,
     without_bom,
 )
+from ramify.datasets.readers.text_layout import TextLayout, text_layout
 from ramify.features.categories import canonical_value
 
-MISSING = ("", "?", "NA", "NaN", "nan", "null")
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_CHARACTERS = frozenset("0123456789+-.eE")
@@ -45,10 +44,11 @@ class Table:
     paths: list[Path]
     file_of: np.ndarray
     lines: np.ndarray | None
-    separator: str | None = None
-    encoding: str = "utf-8"
+    layouts: tuple[TextLayout, ...] = ()
     nominal: frozenset[int] = frozenset()
     """Positions of the columns that the file itself calls nominal."""
+    notes: tuple[str, ...] = ()
+    """What was found rather than said, a sentence each."""
 
     @property
     def n_rows(self) -> int:
@@ -62,21 +62,50 @@ class Table:
             first = int(np.argmax(self.file_of == self.file_of[row]))
             return FileError(path, f"in row {row - first + 1} {fault}", advice=advice)
         line = int(self.lines[row])
-        separator = self.separator or separator_of(path)
-        column = column_of_cell(path, line, position, separator, self.encoding, quotes='"')
+        column = _column_of(path, line, position, self.layouts[self.file_of[row]])
         return FileError(path, fault, line=line, column=column, advice=advice)
 
 
-def separator_of(path: PathLike) -> str:
-    """Tab for .tsv and .tab files, comma for all others."""
-    return "\t" if plain_name(path).lower().endswith((".tsv", ".tab")) else ","
+def _column_of(path: PathLike, line: int, position: int, layout: TextLayout) -> int | None:
+    """Where a cell begins in its line; lines of UTF-16 are not told apart by their bytes."""
+    if layout.is_wide:
+        return None
+    return column_of_cell(path, line, position, layout.separator, layout.encoding, quotes='"')
+
+
+def _read_text_file(path: PathLike, separator: str | None, encoding: str | None) -> tuple[bytes, TextLayout]:
+    """The content of a file, without byte-order mark and never UTF-16, and how it is written."""
+    raw = read_bytes(path)
+    layout = text_layout(path, raw, separator, encoding)
+    if layout.is_wide:
+        return decoded(path, raw, layout.encoding).removeprefix("\ufeff").encode("utf-8", "surrogatepass"), layout
+    return without_bom(path, raw), layout
+
+
+def _encoding_of_content(layout: TextLayout) -> str:
+    """The encoding of what `_read_text_file` returns."""
+    return "utf-8" if layout.is_wide else layout.encoding
 
 
 def read_records(
-    path: PathLike, *, separator: str | None = None, encoding: str = "utf-8", quotes: bool = True
+    path: PathLike, *, separator: str | None, encoding: str | None = "utf-8", quotes: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows of cells with the line each ends on. Blank lines are skipped, quotes must be closed."""
-    text = read_text(path, encoding)
+    content, layout = _read_text_file(path, separator, encoding)
+    yield from _cut_records(path, decoded(path, content, _encoding_of_content(layout)), layout.separator, quotes=quotes)
+
+
+def read_layout_records(
+    path: PathLike, separator: str | None, encoding: str | None
+) -> tuple[list[tuple[int, list[str]]], TextLayout]:
+    """Rows of cells as of `read_records`, and how the file is written."""
+    content, layout = _read_text_file(path, separator, encoding)
+    text = decoded(path, content, _encoding_of_content(layout))
+    return list(_cut_records(path, text, layout.separator)), layout
+
+
+def _cut_records(path: PathLike, text: str, separator: str, *, quotes: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """The rows of cells of a text; its path is for messages."""
     line = ""
 
     def lines() -> Iterator[str]:
@@ -87,7 +116,7 @@ def read_records(
 
     reader = csv.reader(
         lines(),
-        delimiter=separator or separator_of(path),
+        delimiter=separator,
         quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
         strict=True,
     )
@@ -116,7 +145,7 @@ def without_trailing_cell(records: list[tuple[int, list[str]]]) -> list[tuple[in
 
 
 def check_width(
-    path: PathLike, records: list[tuple[int, list[str]]], width: int, what: str, separator: str | None, encoding: str
+    path: PathLike, records: list[tuple[int, list[str]]], width: int, what: str, layout: TextLayout
 ) -> None:
     """Refuse rows that are shorter or longer than the first."""
     for line, cells in records:
@@ -125,7 +154,7 @@ def check_width(
                 path,
                 f"the row has {len(cells)} cells and {what} has {width}",
                 line=line,
-                column=column_of_cell(path, line, width, separator or separator_of(path), encoding, quotes='"'),
+                column=_column_of(path, line, width, layout),
                 advice="Leave a cell empty where a value is missing, and quote cells that hold the separator.",
             )
 
@@ -134,7 +163,7 @@ def read_table(
     paths: Sequence[Path],
     *,
     separator: str | None,
-    encoding: str,
+    encoding: str | None,
     missing: Collection[str],
     as_text: Callable[[list[str]], set[int]],
 ) -> Table:
@@ -160,39 +189,53 @@ def read_table(
         [cell for part in parts for cell in part.columns[j]] if j in text else np.concatenate(of_column)
         for j, of_column in enumerate(zip(*(part.columns for part in parts), strict=True))
     ]
-    sizes = [part.n_rows for part in parts]
-    lines = np.concatenate([part.lines for part in parts])
-    return Table(names, columns, list(paths), np.repeat(np.arange(len(paths)), sizes), lines, separator, encoding)
+    return Table(
+        names,
+        columns,
+        list(paths),
+        np.repeat(np.arange(len(paths)), [part.n_rows for part in parts]),
+        np.concatenate([part.lines for part in parts]),
+        tuple(part.layouts[0] for part in parts),
+        notes=tuple(dict.fromkeys(told for part in parts for told in part.layouts[0].notes)),
+    )
 
 
 def _read_part(
     path: Path,
     separator: str | None,
-    encoding: str,
+    encoding: str | None,
     missing: Collection[str],
     as_text: Callable[[list[str]], set[int]],
 ) -> Table:
     """One file. The core reads regular ones; the others are read, or refused with the place, cell by cell."""
-    table = _read_regular(path, separator or separator_of(path), encoding, missing, as_text)
+    content, layout = _read_text_file(path, separator, encoding)
+    table = _read_regular(path, content, layout, missing, as_text)
     if table is not None:
         return table
-    records = without_trailing_cell(list(read_records(path, separator=separator, encoding=encoding)))
+    text = decoded(path, content, _encoding_of_content(layout))
+    records = without_trailing_cell(list(_cut_records(path, text, layout.separator)))
     if not records:
         raise FileError(path, "the file is empty", line=1, advice="Write a line with the names of the columns.")
     names = [name.strip() for name in records[0][1]]
-    check_width(path, records[1:], len(names), "the header", separator, encoding)
+    check_width(path, records[1:], len(names), "the header", layout)
     rows = [cells for _, cells in records[1:]]
     lines = np.array([line for line, _ in records[1:]], dtype=np.int64)
-    return table_of_rows(names, rows, [path], np.zeros(len(rows), dtype=np.int64), lines, missing)
+    return table_of_rows(names, rows, [path], np.zeros(len(rows), dtype=np.int64), lines, missing, (layout,))
 
 
 def _read_regular(
-    path: Path, separator: str, encoding: str, missing: Collection[str], as_text: Callable[[list[str]], set[int]]
+    path: Path,
+    content: bytes,
+    layout: TextLayout,
+    missing: Collection[str],
+    as_text: Callable[[list[str]], set[int]],
 ) -> Table | None:
     """A file by the core, or None where rows differ in width, quotes stray or bytes need a closer look."""
-    content = without_bom(path, read_bytes(path))
-    decoded(path, content, encoding)
-    if codecs.lookup(encoding).name not in _PLAIN_ENCODINGS or len(separator.encode()) != 1 or separator in '"\r\n':
+    encoding, separator = _encoding_of_content(layout), layout.separator
+    is_plain = codecs.lookup(encoding).name in _PLAIN_ENCODINGS
+    if not (is_plain and content.isascii()):
+        decoded(path, content, encoding)
+    if not is_plain or len(separator.encode()) != 1 or separator in '"\r\n':
         return None
     if b"\x00" in content or content.count(b"\r") != content.count(b"\r\n"):
         return None
@@ -217,7 +260,7 @@ def _read_regular(
     if len(names) > 1 and not names[-1] and all(cell is None for cell in columns[-1]):
         names, columns = names[:-1], columns[:-1]
     lines = found["lines"] + content[:start].count(b"\n") + 1
-    return Table(names, columns, [path], np.zeros(len(lines), dtype=np.int64), lines)
+    return Table(names, columns, [path], np.zeros(len(lines), dtype=np.int64), lines, (layout,))
 
 
 def _header_line(content: bytes) -> tuple[bytes, int]:
@@ -256,6 +299,7 @@ def table_of_rows(
     file_of: np.ndarray,
     lines: np.ndarray | None,
     missing: Collection[str],
+    layouts: tuple[TextLayout, ...] = (),
 ) -> Table:
     """Rows of text as columns; cells are stripped of blanks, those in `missing` become None."""
     absent = frozenset(missing)
@@ -263,7 +307,7 @@ def table_of_rows(
     for cells in zip(*rows, strict=True) if rows else ((),) * len(names):
         stripped = [cell.strip() for cell in cells]
         columns.append([None if cell in absent else cell for cell in stripped])
-    return Table(names, columns, paths, file_of, lines)
+    return Table(names, columns, paths, file_of, lines, layouts)
 
 
 def column_values(table: Table, position: int, *, nominal: bool) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -323,8 +367,13 @@ def _refuse_mixture(table: Table, position: int, cells: list[str | None]) -> Non
                 row,
                 position,
                 f"{shown(cell)} stands in column {shown(name)}, which holds numbers",
-                f"Correct the cell, leave it empty if it is missing, or pass categorical=[{name!r}].",
+                f"Correct the cell, leave it empty if it is missing, or say categorical=[{name!r}] (--nominal).",
             )
+
+
+def are_plain_numbers(present: list[str]) -> bool:
+    """Whether all cells are numbers that lose nothing when read as such."""
+    return bool(present) and _numbers(present) is not None
 
 
 def is_plain_number(text: str) -> bool:

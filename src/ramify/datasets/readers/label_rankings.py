@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +16,13 @@ from ramify.datasets.readers.delimited import (
     check_width,
     column_values,
     is_plain_number,
-    read_records,
+    read_layout_records,
     table_of_rows,
     without_trailing_cell,
 )
 from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
 from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, sha256_of, shown
+from ramify.datasets.readers.text_layout import TextLayout
 from ramify.parameters import check_integer
 
 Records = list[tuple[int, list[str]]]
@@ -38,7 +38,7 @@ def read_rankings(
     categorical: Collection[str] = (),
     missing: Collection[str] = MISSING,
     separator: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> Dataset:
     r"""Read label rankings: rank columns, or one column of orders such as `a>b=c`.
 
@@ -57,9 +57,9 @@ def read_rankings(
     missing : collection of str
         Cells that mean a missing value: of a feature, or of a rank (the label is unranked).
     separator : str, optional
-        What separates cells; a comma, or a tab for .tsv files.
-    encoding : str, default="utf-8"
-        Encoding of the text.
+        What separates cells. By default found from the first lines.
+    encoding : str, optional
+        Encoding of the text. By default found from the content, as by `read_csv`.
 
     Returns
     -------
@@ -87,10 +87,10 @@ def read_rankings(
     if n_labels is not None:
         n_labels = check_integer("read_rankings", "n_labels", n_labels, low=2)
     if plain_name(paths[0]).lower().endswith("arff"):
-        return _from_arff(paths, encoding)
+        return _from_arff(paths, encoding or "utf-8")
     tables = [_read_one(path, n_labels, separator, encoding) for path in paths]
     names, n_rank_columns = tables[0][0], tables[0][1]
-    for path, (other, _, records) in zip(paths, tables, strict=True):
+    for path, (other, _, records, _) in zip(paths, tables, strict=True):
         if other != names:
             raise FileError(
                 path,
@@ -98,11 +98,11 @@ def read_rankings(
                 line=records[0][0] if records else 1,
                 advice="Files read together must have the same columns in the same order.",
             )
-    rows = [cells for _, _, records in tables for _, cells in records]
-    lines = np.array([line for _, _, records in tables for line, _ in records], dtype=np.int64)
-    sizes = [len(records) for _, _, records in tables]
-    table = table_of_rows(names, rows, paths, np.repeat(np.arange(len(paths)), sizes), lines, missing)
-    table = replace(table, separator=separator, encoding=encoding)
+    rows = [cells for _, _, records, _ in tables for _, cells in records]
+    lines = np.array([line for _, _, records, _ in tables for line, _ in records], dtype=np.int64)
+    sizes = [len(records) for _, _, records, _ in tables]
+    layouts = tuple(layout for _, _, _, layout in tables)
+    table = table_of_rows(names, rows, paths, np.repeat(np.arange(len(paths)), sizes), lines, missing, layouts)
     if n_rank_columns:
         y, labels = _from_rank_columns(table, n_rank_columns, label_names)
     else:
@@ -118,17 +118,23 @@ def read_rankings(
         categories=tuple(categories for _, categories in features),
         label_names=labels,
         parts=part_rows(paths, sizes),
+        notes=tuple(dict.fromkeys(told for layout in layouts for told in layout.notes)),
         source=", ".join(map(str, paths)),
         sha256=sha256_of(paths),
     )
 
 
-def are_rankings(records: Records) -> bool:
+def are_rankings(records: list[list[str]]) -> bool:
     """Whether the first two rows of a file look like rankings: columns L1, L2, ... at the end, N,p,m, or orders."""
     if not records:
         return False
-    first = [cell.strip() for cell in records[0][1]]
-    return _n_named_ranks(first) > 0 or _is_size_line(first, records) or ">" in records[-1][1][-1]
+    first = [cell.strip() for cell in records[0]]
+    return _n_named_ranks(first) > 0 or _is_size_line(first, records[1:2]) or ">" in records[-1][-1]
+
+
+def have_order_column(records: list[list[str]]) -> bool:
+    """Whether a line of names stands above orders, as in any table."""
+    return len(records) > 1 and ">" in records[1][-1] and ">" not in records[0][-1]
 
 
 def _from_arff(paths: list[Path], encoding: str) -> Dataset:
@@ -140,22 +146,25 @@ def _from_arff(paths: list[Path], encoding: str) -> Dataset:
     return data
 
 
-def _read_one(path: Path, n_labels: int | None, separator: str | None, encoding: str) -> tuple[list[str], int, Records]:
-    """Names of the columns, how many of the last are ranks (0: one column of orders), and the rows."""
-    records = without_trailing_cell(list(read_records(path, separator=separator, encoding=encoding)))
+def _read_one(
+    path: Path, n_labels: int | None, separator: str | None, encoding: str | None
+) -> tuple[list[str], int, Records, TextLayout]:
+    """Names of the columns, how many of the last are ranks (0: one column of orders), the rows, their layout."""
+    all_records, layout = read_layout_records(path, separator, encoding)
+    records = without_trailing_cell(all_records)
     if not records:
         raise FileError(path, "the file is empty", line=1, advice="Write one row of features and ranks per line.")
     first = [cell.strip() for cell in records[0][1]]
     if ">" in first[-1]:
         names, n_ranks, n_header = [f"A{k + 1}" for k in range(len(first) - 1)] + ["ranking"], 0, 0
-    elif _is_size_line(first, records):
+    elif _is_size_line(first, [cells for _, cells in records[1:2]]):
         names, n_ranks, n_header = _sized_layout(path, first, records)
     elif all(is_plain_number(cell) or cell in MISSING for cell in first):
         names, n_ranks, n_header = _bare_layout(path, first, records, n_labels)
     else:
         names, n_ranks, n_header = _named_layout(path, first, records, n_labels)
-    check_width(path, records[n_header:], len(names), "the table", separator, encoding)
-    return names, n_ranks, records[n_header:]
+    check_width(path, records[n_header:], len(names), "the table", layout)
+    return names, n_ranks, records[n_header:], layout
 
 
 def _sized_layout(path: Path, first: list[str], records: Records) -> tuple[list[str], int, int]:
@@ -202,11 +211,11 @@ def _numbered_names(n_features: int, n_ranks: int) -> list[str]:
     return [f"A{k + 1}" for k in range(n_features)] + [f"L{k + 1}" for k in range(n_ranks)]
 
 
-def _is_size_line(first: list[str], records: Records) -> bool:
+def _is_size_line(first: list[str], following: list[list[str]]) -> bool:
     """Whether the first line is `N,p,m`: rows, features, labels."""
-    if len(first) != 3 or len(records) < 2 or not all(re.fullmatch("[0-9]{1,9}", cell) for cell in first):
+    if len(first) != 3 or not following or not all(re.fullmatch("[0-9]{1,9}", cell) for cell in first):
         return False
-    return len(records[1][1]) == int(first[1]) + int(first[2]) and int(first[2]) >= 2
+    return len(following[0]) == int(first[1]) + int(first[2]) and int(first[2]) >= 2
 
 
 def _n_named_ranks(names: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ from ramify.datasets.readers.delimited import Table
 from ramify.datasets.readers.raw_files import FileError, read_bytes, shown
 
 
-def parquet_table(paths: list[Path]) -> Table:
-    """Columns of numbers, text or lists of text; whatever would be changed is refused."""
+def parquet_table(paths: list[Path], ignored: Callable[[list[str]], set[int]]) -> Table:
+    """Columns of numbers, text or lists of text; whatever would be changed is refused.
+
+    Columns whose positions `ignored` returns for the names are not read: they are empty.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -37,7 +41,12 @@ def parquet_table(paths: list[Path]) -> Table:
             raise FileError(path, f"the columns differ from those of {paths[0]}", advice="Use files of one set.")
     names = list(tables[0].schema.names)
     columns: list[Any] = []
+    unread = ignored(names)
+    n_rows = sum(part.num_rows for part in tables)
     for position, name in enumerate(names):
+        if position in unread:
+            columns.append(np.full(n_rows, np.nan))
+            continue
         cells = [_arrow_cells(path, name, part.column(position)) for path, part in zip(paths, tables, strict=True)]
         if all(isinstance(part, np.ndarray) for part in cells):
             columns.append(np.concatenate(cells))
@@ -86,6 +95,10 @@ def _arrow_cells(path: Path, name: str, column: Any) -> Any:
                 path, f"in row {infinite[0] + 1} column {shown(name)} is infinite", advice="Use null where missing."
             )
         return numbers
+    if pa.types.is_timestamp(kind):
+        return column.cast(pa.timestamp("us"), safe=False).cast(pa.string()).to_pylist()
+    if pa.types.is_date(kind):
+        return column.cast(pa.date32(), safe=False).cast(pa.string()).to_pylist()
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind):
         return column.to_pylist()
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
@@ -95,5 +108,5 @@ def _arrow_cells(path: Path, name: str, column: Any) -> Any:
     raise FileError(
         path,
         f"column {shown(name)} is of type {kind}, which is not read",
-        advice="Store numbers, booleans, text or lists of text, or leave the column out of the file.",
+        advice=f"Store numbers, booleans, dates, text or lists of text, or say ignore=[{name!r}] (--ignore).",
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,52 +11,80 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Target
-from ramify.datasets.readers.arff_target import TargetColumns
-from ramify.datasets.readers.delimited import Table, column_values, is_plain_number
+from ramify.datasets.readers.arff_target import NEGATIVE_AND_POSITIVE, TargetColumns
+from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values, is_plain_number
 from ramify.datasets.readers.label_rankings import natural_key
 from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
 from ramify.datasets.readers.raw_files import FileError, shown
 from ramify.hierarchy import Hierarchy
+from ramify.targets import NumberTarget, target_type
 
 
 @dataclass(frozen=True)
 class TargetChoice:
-    """Which columns are the target and what they mean."""
+    """What the target columns mean."""
 
-    columns: Sequence[str] | str | None
-    prefix: str | None
     kind: Target | None
     label_separator: str
     path_separator: str
+    several: bool = False
+    """Whether one column is what is left of several."""
 
 
-def read_table_target(table: Table, choice: TargetChoice, targets: list[int]) -> TargetColumns:
-    """Interpret the chosen columns."""
+def read_table_target(
+    table: Table, choice: TargetChoice, targets: list[int], *, may_lack: bool = False
+) -> TargetColumns:
+    """Interpret the chosen columns; with `may_lack`, a target that some rows have not is no target."""
     if not targets:
         return TargetColumns(None, None, ())
     names = tuple(table.names[j] for j in targets)
-    if len(targets) > 1:
+    empty_is_a_set = choice.kind is not None and target_type(choice.kind).has_sets and not choice.several
+    if may_lack and not empty_is_a_set:
+        n_empty = int(np.logical_or.reduce([_is_missing(table.columns[j]) for j in targets]).sum())
+        if n_empty:
+            told = f"The target is empty in {n_empty} of {table.n_rows} rows, so that nothing is measured."
+            return TargetColumns(None, None, (), notes=(told,))
+    if len(targets) > 1 or choice.several:
         return _several_columns(table, targets, names, choice.kind)
-    cells = table.columns[targets[0]]
-    kind = choice.kind or _kind_of(cells, choice)
-    if kind == "numbers":
-        return TargetColumns("numbers", _target_numbers(table, targets)[:, 0], names)
-    if kind == "rankings":
-        return _orders(table, targets[0])
-    if kind == "classes":
-        texts = text_cells(table, targets[0])
-        found = set(texts)
-        are_numbers = all(is_plain_number(text) for text in found)
-        classes = tuple(sorted(found, key=float if are_numbers else natural_key))
-        code = {value: k for k, value in enumerate(classes)}
-        return TargetColumns("classes", np.array([code[text] for text in texts], dtype=np.int64), classes)
-    return _label_sets(table, targets[0], kind, choice)
+    kind = choice.kind or _kind_of(table.columns[targets[0]], choice)
+    found = _OF_ONE_COLUMN[kind](table, targets[0], choice)
+    return found if choice.kind else replace(found, notes=_told_numbers(names[0], found))
+
+
+def may_be_numbers(kind: Target | None) -> bool:
+    """Whether a target column may hold numbers, as far as the caller says."""
+    return kind is None or target_type(kind) is NumberTarget
+
+
+def _is_missing(cells: Any) -> np.ndarray:
+    return np.isnan(cells) if isinstance(cells, np.ndarray) else np.array([cell is None for cell in cells], dtype=bool)
+
+
+def _told_numbers(name: str, found: TargetColumns) -> tuple[str, ...]:
+    """A word where few whole numbers may be the codes of classes."""
+    if found.kind is None or target_type(found.kind) is not NumberTarget:
+        return found.notes
+    values = found.y[~np.isnan(found.y)]
+    distinct = np.unique(values)
+    if len(values) < 2 * len(distinct) or len(distinct) > 10 or (distinct != np.floor(distinct)).any():
+        return found.notes
+    told = f"The target {name} holds {len(distinct)} whole numbers and is taken as a number; "
+    return (told + "kind='classes' (--kind classes) makes classes of them.",)
+
+
+def holds_ordinary_text(cells: list[Any], label_separator: str) -> bool:
+    """Whether cells are neither sets nor orders nor numbers."""
+    present = [cell for cell in cells if cell is not None]
+    return not are_plain_numbers(present) and not any(
+        isinstance(cell, tuple) or ">" in cell or label_separator in cell for cell in present
+    )
 
 
 def _kind_of(cells: Any, choice: TargetChoice) -> Target:
-    """What one target column holds, by its notation."""
+    """What one target column holds, by its notation; 0 and 1 are two classes."""
     if isinstance(cells, np.ndarray):
-        return "numbers"
+        known = cells[~np.isnan(cells)]
+        return "classes" if len(known) and np.isin(known, (0, 1)).all() else "numbers"
     present = [cell for cell in cells if cell is not None]
     if any(isinstance(cell, tuple) for cell in present):
         labels = [label for cell in present for label in cell]
@@ -65,6 +93,8 @@ def _kind_of(cells: Any, choice: TargetChoice) -> Target:
         return "rankings"
     if any(choice.label_separator in cell for cell in present):
         return "hierarchy" if any(choice.path_separator in cell for cell in present) else "labels"
+    if present and {"0", "1"}.issuperset(present):
+        return "classes"
     table = Table(["target"], [present], [Path()], np.zeros(len(present), dtype=np.int64), None)
     try:
         return "numbers" if present and column_values(table, 0, nominal=False)[1] is None else "classes"
@@ -82,30 +112,73 @@ def _target_numbers(table: Table, targets: list[int]) -> np.ndarray:
                 row,
                 j,
                 f"{shown(table.columns[j][row])} in target column {shown(table.names[j])} is not a number",
-                "Choose numeric columns, or say what the target is with kind=....",
+                "Choose numeric columns, or say what the target is with kind=... (--kind).",
             )
         columns.append(values)
     return np.column_stack(columns)
 
 
 def _several_columns(table: Table, targets: list[int], names: tuple[str, ...], kind: Target | None) -> TargetColumns:
-    if kind in {"classes", "hierarchy"}:
+    if kind is not None and kind not in _OF_SEVERAL_COLUMNS:
         raise ValueError(f"kind={kind!r} takes one target column. Got {len(targets)}: {', '.join(names[:6])}.")
+    notes: tuple[str, ...] = ()
+    if kind is None or target_type(kind).has_sets:
+        table, notes = _with_words_as_labels(table, targets)
     values = _target_numbers(table, targets)
-    is_binary = bool(np.isin(values, (0, 1)).all()) and len(values) > 0
-    if kind == "labels" or (kind is None and is_binary):
-        if not is_binary:
-            row = int(np.argmin(np.isin(values, (0, 1)).all(axis=1)))
-            raise table.error(row, targets[0], "a label column holds something else than 0 and 1", "Write 0 or 1.")
-        return TargetColumns("labels", sparse.csr_array(values.astype(np.int8)), names)
-    if kind == "rankings":
-        bad = np.flatnonzero(((values < 1) | (values > len(names))).any(axis=1))
-        if len(bad):
-            raise table.error(int(bad[0]), targets[0], f"a rank is outside 1 to {len(names)}", "1 is the best label.")
-    return TargetColumns(kind or "numbers", values, names)
+    if kind is None:
+        is_missing = np.isnan(values)
+        is_binary = bool((np.isin(values, (0, 1)) | is_missing).all()) and not is_missing.all()
+        kind = "labels" if is_binary else "numbers"
+    y = _OF_SEVERAL_COLUMNS[kind](table, targets, names, values)
+    return TargetColumns(kind, y, names, notes=notes)
 
 
-def _orders(table: Table, position: int) -> TargetColumns:
+def _label_columns(table: Table, targets: list[int], names: tuple[str, ...], values: np.ndarray) -> sparse.csr_array:
+    bad = np.argwhere(~np.isin(values, (0, 1)))
+    if len(bad):
+        row, column = (int(k) for k in bad[0])
+        what = "is empty" if np.isnan(values[row, column]) else "holds something else than 0 and 1"
+        raise table.error(row, targets[column], f"the label {shown(names[column])} {what}", "Write 0 or 1.")
+    return sparse.csr_array(values.astype(np.int8))
+
+
+def _rank_columns(table: Table, targets: list[int], names: tuple[str, ...], values: np.ndarray) -> np.ndarray:
+    bad = np.flatnonzero(((values < 1) | (values > len(names))).any(axis=1))
+    if len(bad):
+        raise table.error(int(bad[0]), targets[0], f"a rank is outside 1 to {len(names)}", "1 is the best label.")
+    return values
+
+
+def _with_words_as_labels(table: Table, targets: list[int]) -> tuple[Table, tuple[str, ...]]:
+    """The table with 0 and 1 in place of no and yes, or false and true, in the target columns."""
+    columns = list(table.columns)
+    words: dict[str, None] = {}
+    for j in targets:
+        if isinstance(columns[j], np.ndarray):
+            continue
+        found = {cell.lower() for cell in columns[j] if isinstance(cell, str)}
+        pair = next((pair for pair in NEGATIVE_AND_POSITIVE if found and found.issubset(pair)), None)
+        if pair is not None and pair != ("0", "1"):
+            values = {None: np.nan, pair[0]: 0.0, pair[1]: 1.0}
+            columns[j] = np.array([values[cell and cell.lower()] for cell in columns[j]])
+            words[f"{pair[1]} means that a row has the label, {pair[0]} that it has not."] = None
+    return replace(table, columns=columns), tuple(words)
+
+
+def _number(table: Table, position: int, _: TargetChoice) -> TargetColumns:
+    return TargetColumns("numbers", _target_numbers(table, [position])[:, 0], (table.names[position],))
+
+
+def _classes(table: Table, position: int, _: TargetChoice) -> TargetColumns:
+    texts = text_cells(table, position)
+    found = set(texts)
+    are_numbers = all(is_plain_number(text) for text in found)
+    classes = tuple(sorted(found, key=float if are_numbers else natural_key))
+    code = {value: k for k, value in enumerate(classes)}
+    return TargetColumns("classes", np.array([code[text] for text in texts], dtype=np.int64), classes)
+
+
+def _orders(table: Table, position: int, _: TargetChoice) -> TargetColumns:
     texts = text_cells(table, position)
     labels = tuple(sorted({label for text in texts for label in labels_of_order(text)}, key=natural_key))
     column_of = {label: k for k, label in enumerate(labels)}
@@ -118,7 +191,31 @@ def _orders(table: Table, position: int) -> TargetColumns:
     return TargetColumns("rankings", y, labels)
 
 
-def _label_sets(table: Table, at: int, kind: Target, choice: TargetChoice) -> TargetColumns:
+def _label_sets(table: Table, at: int, choice: TargetChoice) -> TargetColumns:
+    sets = _sets(table, at, choice)
+    found = sorted({label for labels in sets for label in labels}, key=natural_key)
+    position = {label: k for k, label in enumerate(found)}
+    indices = [sorted({position[label] for label in labels}) for labels in sets]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in indices])]).astype(np.int64)
+    flat = np.array([k for row in indices for k in row], dtype=np.int64)
+    shape = (len(sets), len(found))
+    y = sparse.csr_array((np.ones(len(flat), dtype=np.int8), flat, indptr), shape=shape)
+    return TargetColumns("labels", y, tuple(found))
+
+
+def _path_sets(table: Table, at: int, choice: TargetChoice) -> TargetColumns:
+    sets = _sets(table, at, choice)
+    for row, labels in enumerate(sets):
+        for label in labels:
+            steps = label.split(choice.path_separator)
+            if not all(steps) or len(steps) > 200:
+                raise table.error(row, at, f"{shown(label)} is no path of at most 200 steps", "Write a/b|a/c.")
+    found = sorted({label for labels in sets for label in labels}, key=natural_key)
+    hierarchy = Hierarchy.from_paths(found, separator=choice.path_separator)
+    return TargetColumns("hierarchy", hierarchy.encode(sets), hierarchy.names, hierarchy)
+
+
+def _sets(table: Table, at: int, choice: TargetChoice) -> list[list[str]]:
     """Sets of labels or of paths; an empty cell is the empty set."""
     cells = table.columns[at]
     if isinstance(cells, np.ndarray):
@@ -130,22 +227,21 @@ def _label_sets(table: Table, at: int, kind: Target, choice: TargetChoice) -> Ta
         if not all(labels):
             raise table.error(row, at, f"a label of {shown(str(cell))} is empty", "Write a|b.")
         sets.append(labels)
-    found = sorted({label for labels in sets for label in labels}, key=natural_key)
-    if kind == "labels":
-        position = {label: k for k, label in enumerate(found)}
-        indices = [sorted({position[label] for label in labels}) for labels in sets]
-        indptr = np.concatenate([[0], np.cumsum([len(row) for row in indices])]).astype(np.int64)
-        flat = np.array([k for row in indices for k in row], dtype=np.int64)
-        shape = (len(sets), len(found))
-        y = sparse.csr_array((np.ones(len(flat), dtype=np.int8), flat, indptr), shape=shape)
-        return TargetColumns("labels", y, tuple(found))
-    for row, labels in enumerate(sets):
-        for label in labels:
-            steps = label.split(choice.path_separator)
-            if not all(steps) or len(steps) > 200:
-                raise table.error(row, at, f"{shown(label)} is no path of at most 200 steps", "Write a/b|a/c.")
-    hierarchy = Hierarchy.from_paths(found, separator=choice.path_separator)
-    return TargetColumns("hierarchy", hierarchy.encode(sets), hierarchy.names, hierarchy)
+    return sets
+
+
+_OF_ONE_COLUMN: dict[str, Callable[[Table, int, TargetChoice], TargetColumns]] = {
+    "classes": _classes,
+    "labels": _label_sets,
+    "hierarchy": _path_sets,
+    "numbers": _number,
+    "rankings": _orders,
+}
+_OF_SEVERAL_COLUMNS: dict[str, Callable[[Table, list[int], tuple[str, ...], np.ndarray], Any]] = {
+    "labels": _label_columns,
+    "numbers": lambda _table, _targets, _names, values: values,
+    "rankings": _rank_columns,
+}
 
 
 def text_cells(table: Table, position: int) -> list[str]:
@@ -155,5 +251,7 @@ def text_cells(table: Table, position: int) -> list[str]:
         cells = [None if np.isnan(value) else f"{value:.17g}" for value in cells.tolist()]
     for row, cell in enumerate(cells):
         if not isinstance(cell, str):
-            raise table.error(row, position, f"{shown(table.names[position])} is missing", "Fill it in.")
+            raise table.error(
+                row, position, f"{shown(table.names[position])} is missing", "Fill it in, or leave out the row."
+            )
     return cells
