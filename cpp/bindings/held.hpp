@@ -25,6 +25,8 @@ struct HeldLabels {
   InArray<std::int64_t> indptr;
   InArray<std::int32_t> indices;
   InArray<double> weights;
+  std::optional<InArray<std::int64_t>> unknown_indptr;
+  std::optional<InArray<std::int32_t>> unknown_indices;
   ramify::LabelRows rows;
 };
 

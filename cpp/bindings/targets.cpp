@@ -18,19 +18,44 @@ void require_weights(const InArray<double>& weights) {
     require(weights(j) >= 0 && weights(j) <= 1e300, "Output weights must be finite and at least 0.");
 }
 
-HeldLabels held_labels(InArray<std::int64_t> indptr, InArray<std::int32_t> indices, InArray<double> weights) {
+using OptionalOffsets = std::optional<InArray<std::int64_t>>;
+using OptionalLabels = std::optional<InArray<std::int32_t>>;
+
+void require_unknown(const LabelRows& rows, const InArray<std::int64_t>& indptr, const InArray<std::int32_t>& indices) {
+  require_compressed(indptr, indices, rows.n_labels, "the unknown labels");
+  require(static_cast<std::int64_t>(indptr.size()) == rows.n_rows + 1, "unknown labels need one list per row.");
+  for (std::int64_t row = 0; row < rows.n_rows; ++row) {
+    const std::int32_t *label = rows.labels + rows.offsets[row], *const end = rows.labels + rows.offsets[row + 1];
+    for (std::int64_t p = indptr(static_cast<std::size_t>(row)); p < indptr(static_cast<std::size_t>(row) + 1); ++p) {
+      while (label != end && *label < indices(static_cast<std::size_t>(p))) ++label;
+      require(label == end || *label != indices(static_cast<std::size_t>(p)), "a label is known or unknown, not both.");
+    }
+  }
+}
+
+HeldLabels held_labels(InArray<std::int64_t> indptr, InArray<std::int32_t> indices, InArray<double> weights,
+                       OptionalOffsets unknown_indptr, OptionalLabels unknown_indices) {
   require_compressed(indptr, indices, static_cast<std::int64_t>(weights.size()), "the label sets");
   require_weights(weights);
-  const LabelRows rows{indptr.data(), indices.data(), static_cast<std::int64_t>(indptr.size()) - 1,
-                       static_cast<std::int64_t>(weights.size()), weights.data()};
-  return {std::move(indptr), std::move(indices), std::move(weights), rows};
+  LabelRows rows{indptr.data(), indices.data(), static_cast<std::int64_t>(indptr.size()) - 1,
+                 static_cast<std::int64_t>(weights.size()), weights.data()};
+  require(unknown_indptr.has_value() == unknown_indices.has_value(), "unknown labels need both of their arrays.");
+  if (unknown_indptr) {
+    require_unknown(rows, *unknown_indptr, *unknown_indices);
+    rows.unknown_offsets = unknown_indptr->data();
+    rows.unknown = unknown_indices->data();
+  }
+  return {std::move(indptr),         std::move(indices),         std::move(weights),
+          std::move(unknown_indptr), std::move(unknown_indices), rows};
 }
 
 HeldNumbers held_numbers(WholeRows<double> values, InArray<double> weights) {
   require(values.shape(1) == weights.size(), "weights needs one entry per target.");
   require_weights(weights);
-  const NumberRows rows{values.data(), static_cast<std::int64_t>(values.shape(0)),
-                        static_cast<std::int64_t>(values.shape(1)), weights.data()};
+  NumberRows rows{values.data(), static_cast<std::int64_t>(values.shape(0)),
+                  static_cast<std::int64_t>(values.shape(1)), weights.data()};
+  rows.partly_known = std::any_of(rows.values, rows.values + rows.n_rows * rows.n_targets,
+                                  [](double value) { return std::isnan(value); });
   return {std::move(values), std::move(weights), rows};
 }
 
@@ -76,16 +101,23 @@ void bind_targets(nb::module_& m) {
                          "Label sets or classes, one row per example; impurity sum of w p (1 - p). Copies nothing.")
       .def(
           "__init__",
-          [](HeldLabels* self, InArray<std::int64_t> indptr, InArray<std::int32_t> indices, InArray<double> weights) {
-            new (self) HeldLabels(held_labels(std::move(indptr), std::move(indices), std::move(weights)));
+          [](HeldLabels* self, InArray<std::int64_t> indptr, InArray<std::int32_t> indices, InArray<double> weights,
+             OptionalOffsets unknown_indptr, OptionalLabels unknown_indices) {
+            new (self) HeldLabels(held_labels(std::move(indptr), std::move(indices), std::move(weights),
+                                              std::move(unknown_indptr), std::move(unknown_indices)));
           },
-          "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert(),
+          "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert(), nb::kw_only(),
+          "unknown_indptr"_a.noconvert().none() = nb::none(), "unknown_indices"_a.noconvert().none() = nb::none(),
           "``indptr`` (n + 1,) and ``indices``, ascending within a row, are the labels of each row; ``weights`` are "
           "the\n"
-          "labels' weights in the impurity.")
+          "labels' weights in the impurity. ``unknown_indptr`` and ``unknown_indices`` are the labels of which it is "
+          "not\n"
+          "known whether a row has them.")
       .def_ro("indptr", &HeldLabels::indptr)
       .def_ro("indices", &HeldLabels::indices)
-      .def_ro("weights", &HeldLabels::weights);
+      .def_ro("weights", &HeldLabels::weights)
+      .def_ro("unknown_indptr", &HeldLabels::unknown_indptr)
+      .def_ro("unknown_indices", &HeldLabels::unknown_indices);
   nb::class_<HeldNumbers>(m, "NumberRows",
                           "Numbers, one row per example, standardised by the caller; impurity sum of w Var.")
       .def(
@@ -94,7 +126,8 @@ void bind_targets(nb::module_& m) {
             new (self) HeldNumbers(held_numbers(std::move(values), std::move(weights)));
           },
           "values"_a.noconvert(), "weights"_a.noconvert(),
-          "``values`` (n, n_targets) in C order; ``weights`` are the targets' weights in the impurity.")
+          "``values`` (n, n_targets) in C order, NaN where unknown; ``weights`` are the targets' weights in the "
+          "impurity.")
       .def_ro("values", &HeldNumbers::values)
       .def_ro("weights", &HeldNumbers::weights);
   nb::class_<HeldRankings>(m, "RankingRows", "Rankings as vectors, one row per example, and how trees split them.")

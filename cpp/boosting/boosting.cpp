@@ -110,7 +110,7 @@ class Rounds {
     if (!held_back_.empty()) found.history.push_back(mean_loss());
     const std::vector<double> ones(static_cast<std::size_t>(sketch_.n_columns()), 1.0);
     const NumberRows target{projected_.data(), table_.n_rows(), sketch_.n_columns(), ones.data()};
-    TreeGrower<NumberTarget> grower(table_, NumberTarget(target), grown_on_, params_.growth);
+    TreeGrower<NumberTarget<false>> grower(table_, NumberTarget<false>(target), grown_on_, params_.growth);
     std::int64_t best = 0;
     for (round_ = 0; round_ < params_.growth.n_trees; ++round_) {
       found.forest.trees.push_back(std::make_shared<Tree>(grow(grower)));
@@ -154,7 +154,7 @@ class Rounds {
     run_tasks(n_tasks, params_.growth.n_threads, work, [this](std::int64_t) { return !poll_ || poll_(round_); });
   }
 
-  Tree grow(TreeGrower<NumberTarget>& grower) {
+  Tree grow(TreeGrower<NumberTarget<false>>& grower) {
     const std::uint64_t seed = tree_seed(params_.growth.seed, round_);
     const double n_rows = params_.max_samples * static_cast<double>(learning_.rows.size());
     grown_on_.rows = drawn_rows(learning_.rows, std::max<std::size_t>(1, static_cast<std::size_t>(n_rows)), seed);

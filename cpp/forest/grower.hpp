@@ -14,6 +14,7 @@
 #include "forest/growing.hpp"
 #include "forest/splitting.hpp"
 #include "forest/target_concept.hpp"
+#include "targets/inherited_values.hpp"
 
 namespace ramify {
 
@@ -32,6 +33,7 @@ class TreeGrower {
         drawing_(table, params.max_features),
         draws_of_row_(static_cast<std::size_t>(table.n_rows()), 0) {
     if (table.has_sparse()) positions_.assign(static_cast<std::size_t>(table.n_rows()), 0xFFFFFFFFu);
+    if constexpr (follows_paths<Target>) target_.learn(examples);
   }
 
   TreeGrower(const TreeGrower&) = delete;
@@ -106,6 +108,7 @@ class TreeGrower {
   void grow_node(const Open& node, Random& random, const Control& control, Tree& tree) {
     const std::uint32_t* const rows = rows_.data() + node.begin;
     const std::int64_t n = node.end - node.begin;
+    if constexpr (follows_paths<Target>) target_.follow(node.depth);
     double total = 0;
     std::int64_t n_draws = 0;
     weights_.resize(static_cast<std::size_t>(n));

@@ -22,14 +22,18 @@ bool two_classes(const LabelRows& target) {
 
 Forest grow_labels(const FeatureTable& table, const LabelRows& target, const Examples& examples,
                    const GrowParams& params, const Poll& poll) {
+  if (target.partly_known())
+    return grow_forest<LabelTarget<true>>(table, target, Outcome::labels, target.n_labels, examples, params, poll);
   if (target.n_labels == 1 || two_classes(target))
     return grow_forest<OneLabelTarget>(table, target, Outcome::labels, target.n_labels, examples, params, poll);
-  return grow_forest<LabelTarget>(table, target, Outcome::labels, target.n_labels, examples, params, poll);
+  return grow_forest<LabelTarget<false>>(table, target, Outcome::labels, target.n_labels, examples, params, poll);
 }
 
 Forest grow_numbers(const FeatureTable& table, const NumberRows& target, const Examples& examples,
                     const GrowParams& params, const Poll& poll) {
-  return grow_forest<NumberTarget>(table, target, Outcome::numbers, target.n_targets, examples, params, poll);
+  if (target.partly_known)
+    return grow_forest<NumberTarget<true>>(table, target, Outcome::numbers, target.n_targets, examples, params, poll);
+  return grow_forest<NumberTarget<false>>(table, target, Outcome::numbers, target.n_targets, examples, params, poll);
 }
 
 }  // namespace ramify

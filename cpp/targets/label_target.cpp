@@ -23,12 +23,15 @@ struct LabelSpan {
 
 }  // namespace
 
-LabelTarget::LabelTarget(const LabelRows& data)
+template <bool partly_known>
+LabelTarget<partly_known>::LabelTarget(const LabelRows& data)
     : data_(data),
       count_(static_cast<std::size_t>(data.n_labels) + 1, 0.0),
       n_rows_with_(static_cast<std::size_t>(data.n_labels) + 1, 0),
       row_hash_(static_cast<std::size_t>(data.n_labels) + 1, 0),
-      new_label_(static_cast<std::size_t>(data.n_labels) + 1, 0) {
+      new_label_(static_cast<std::size_t>(data.n_labels) + 1, 0),
+      unknown_weight_(partly_known ? static_cast<std::size_t>(data.n_labels) + 1 : 0, 0.0),
+      n_unknown_(partly_known ? static_cast<std::size_t>(data.n_labels) + 1 : 0, 0) {
   levels_.resize(72);  // each kept level has at most half the rows of the one before
 }
 
@@ -40,9 +43,18 @@ LabelSpan labels_of(const LabelRows& data, const LocalLabels* from, const std::u
   return {from->labels.data() + from->offsets[slots[i]], from->labels.data() + from->offsets[slots[i] + 1]};
 }
 
+LabelSpan unknown_of(const LabelRows& data, const LocalLabels* from, const std::uint32_t* rows,
+                     const std::uint32_t* slots, std::int64_t i) {
+  if (from == nullptr)
+    return {data.unknown + data.unknown_offsets[rows[i]], data.unknown + data.unknown_offsets[rows[i] + 1]};
+  const std::int32_t* const unknown = from->unknown.data();
+  return {unknown + from->unknown_offsets[slots[i]], unknown + from->unknown_offsets[slots[i] + 1]};
+}
+
 }  // namespace
 
-void LabelTarget::count_labels(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots,
+template <bool partly_known>
+void LabelTarget<partly_known>::count_labels(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots,
                                bool hash) {
   touched_.clear();
   for (std::int64_t i = 0; i < n_; ++i) {
@@ -64,24 +76,87 @@ void LabelTarget::count_labels(const LocalLabels* from, const std::uint32_t* row
   }
 }
 
+template <bool partly_known>
+void LabelTarget<partly_known>::count_unknown(const LocalLabels* from, const std::uint32_t* rows,
+                                              const std::uint32_t* slots) {
+  for (std::int64_t i = 0; i < n_; ++i) {
+    const LabelSpan span = unknown_of(data_, from, rows, slots, i);
+    for (const std::int32_t* label = span.begin; label != span.end; ++label) {
+      if (n_unknown_[*label]++ == 0 && n_rows_with_[*label] == 0) touched_.push_back(*label);
+      unknown_weight_[*label] += m_[i];
+    }
+  }
+}
+
+/// The mean of a counted label over the rows that are known, of `n` rows that weigh `total`; some are.
+template <bool partly_known>
+double LabelTarget<partly_known>::known_mean(std::int32_t label, std::int64_t n, double total) const {
+  if (n_rows_with_[label] == 0) return 0;
+  if (n_rows_with_[label] + n_unknown_[label] == static_cast<std::uint64_t>(n)) return 1;
+  return std::min(1.0, count_[label] / (total - unknown_weight_[label]));
+}
+
+/// Remember what this node says of labels that its descendants may not know.
+template <bool partly_known>
+void LabelTarget<partly_known>::note_means(const LocalLabels* from) {
+  for (const std::int32_t label : touched_) {
+    if (n_unknown_[label] == 0 || n_unknown_[label] == n_) continue;
+    inherited_.set(from == nullptr ? label : from->original[label], known_mean(label, n_, node_weight_));
+  }
+}
+
+template <bool partly_known>
+void LabelTarget<partly_known>::learn(const Examples& examples) {
+  std::vector<double> has(static_cast<std::size_t>(data_.n_labels), 0.0), known(has.size(), 0.0);
+  double total = 0;
+  for (const std::uint32_t row : examples.rows) {
+    const double weight = examples.weights.empty() ? 1.0 : examples.weights[row];
+    total += weight;
+    const LabelSpan labels = labels_of(data_, nullptr, &row, nullptr, 0);
+    for (const std::int32_t* label = labels.begin; label != labels.end; ++label) has[*label] += weight;
+    const LabelSpan unknown = unknown_of(data_, nullptr, &row, nullptr, 0);
+    for (const std::int32_t* label = unknown.begin; label != unknown.end; ++label) known[*label] -= weight;
+  }
+  for (std::size_t j = 0; j < has.size(); ++j)
+    has[j] = has[j] > 0 ? std::min(1.0, has[j] / (total + known[j])) : 0.0;
+  inherited_.start_from(std::move(has));
+}
+
 /// Sort touched labels so that those of the same rows stand together.
-void LabelTarget::merge_equal_labels() {
+template <bool partly_known>
+void LabelTarget<partly_known>::merge_equal_labels() {
   std::sort(touched_.begin(), touched_.end(), [this](std::int32_t a, std::int32_t b) {
     return row_hash_[a] != row_hash_[b] ? row_hash_[a] < row_hash_[b] : a < b;
   });
 }
 
-void LabelTarget::renumber(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots, bool merge,
+/// Do all rows that are known agree on a counted label?
+template <bool partly_known>
+bool LabelTarget<partly_known>::is_constant(std::int32_t label, double weight) const {
+  if constexpr (partly_known) {
+    if (n_unknown_[label] > 0)  // also without weight: what leaves inherit of it changes on the way down
+      return n_rows_with_[label] == 0 || n_rows_with_[label] + n_unknown_[label] == n_;
+  }
+  return n_rows_with_[label] == n_ || weight == 0;
+}
+
+template <bool partly_known>
+void LabelTarget<partly_known>::renumber(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots, bool merge,
                            LocalLabels& to) {
   const double* const old_weights = from == nullptr ? data_.label_weights : from->weights.data();
   to.weights.clear();
   node_count_.clear();
+  if constexpr (partly_known) {
+    to.original.clear();
+    mean_.clear();
+    weighted_mean_.clear();
+  }
   std::int64_t n_kept = 0;
   std::int32_t previous = -1;
   for (const std::int32_t label : touched_) {
-    if (n_rows_with_[label] == n_ || old_weights[label] == 0) {
+    if (is_constant(label, old_weights[label])) {
       new_label_[label] = shared_by_all;
-    } else if (n_rows_with_[label] == 1) {
+    } else if (n_rows_with_[label] == 1 && (!partly_known || n_unknown_[label] == 0)) {
       new_label_[label] = of_one_row;
     } else if (merge && previous >= 0 && row_hash_[label] == row_hash_[previous] &&
                n_rows_with_[label] == n_rows_with_[previous]) {
@@ -91,6 +166,13 @@ void LabelTarget::renumber(const LocalLabels* from, const std::uint32_t* rows, c
       new_label_[label] = static_cast<std::int32_t>(to.weights.size());
       to.weights.push_back(old_weights[label]);
       node_count_.push_back(count_[label]);
+      if constexpr (partly_known) {
+        to.original.push_back(from == nullptr ? label : from->original[label]);
+        const double mean = known_mean(label, n_, node_weight_);
+        mean_.push_back(mean);
+        weighted_mean_.push_back(old_weights[label] * mean);
+        node_count_.back() += mean * unknown_weight_[label];
+      }
       n_kept += n_rows_with_[label];
       previous = label;
     }
@@ -119,6 +201,7 @@ void LabelTarget::renumber(const LocalLabels* from, const std::uint32_t* rows, c
     to.own[static_cast<std::size_t>(i)] = own;
     to.offsets[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(to.labels.size());
   }
+  if constexpr (partly_known) renumber_unknown(from, rows, slots, to);
   for (const std::int32_t label : touched_) {
     n_rows_with_[label] = 0;
     count_[label] = 0;
@@ -126,16 +209,43 @@ void LabelTarget::renumber(const LocalLabels* from, const std::uint32_t* rows, c
   }
 }
 
-int LabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights,
+template <bool partly_known>
+void LabelTarget<partly_known>::renumber_unknown(const LocalLabels* from, const std::uint32_t* rows,
+                                                 const std::uint32_t* slots, LocalLabels& to) {
+  to.unknown_offsets.resize(static_cast<std::size_t>(n_) + 1);
+  to.unknown.clear();
+  to.unknown_offsets[0] = 0;
+  for (std::int64_t i = 0; i < n_; ++i) {
+    const LabelSpan span = unknown_of(data_, from, rows, slots, i);
+    for (const std::int32_t* label = span.begin; label != span.end; ++label) {
+      if (new_label_[*label] >= 0) to.unknown.push_back(new_label_[*label]);
+    }
+    to.unknown_offsets[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(to.unknown.size());
+  }
+  for (const std::int32_t label : touched_) {
+    n_unknown_[label] = 0;
+    unknown_weight_[label] = 0;
+  }
+}
+
+template <bool partly_known>
+int LabelTarget<partly_known>::begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights,
                             int level) {
   const LocalLabels* from = level < 0 ? nullptr : &levels_[static_cast<std::size_t>(level)];
   const bool keep = from == nullptr || 2 * n <= from->n_rows;
   n_ = n;
   m_ = weights;
-  count_labels(from, rows, slots, keep);
-  if (keep) merge_equal_labels();
+  const bool merge = keep && !partly_known;  // labels that are known of the same rows are seldom
+  count_labels(from, rows, slots, merge);
+  if (merge) merge_equal_labels();
+  if constexpr (partly_known) {
+    node_weight_ = 0;
+    for (std::int64_t i = 0; i < n; ++i) node_weight_ += m_[i];
+    count_unknown(from, rows, slots);
+    note_means(from);
+  }
   LocalLabels& to = levels_[static_cast<std::size_t>(level + 1)];
-  renumber(from, rows, slots, keep, to);
+  renumber(from, rows, slots, merge, to);
   node_ = &to;
 
   node_weight_ = node_square_ = perfect_ = 0;
@@ -151,23 +261,37 @@ int LabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t* slots, std
       weight += to.weights[to.labels[p]];
       product += to.weights[to.labels[p]] * node_count_[to.labels[p]];
     }
+    if constexpr (partly_known) {
+      for (std::int64_t p = to.unknown_offsets[static_cast<std::size_t>(i)];
+           p < to.unknown_offsets[static_cast<std::size_t>(i) + 1]; ++p) {
+        const double by_mean = weighted_mean_[static_cast<std::size_t>(to.unknown[p])];
+        weight += by_mean * mean_[static_cast<std::size_t>(to.unknown[p])];
+        product += by_mean * node_count_[static_cast<std::size_t>(to.unknown[p])];
+      }
+    }
     terms_[static_cast<std::size_t>(i)] = {m, m * m * weight, m * product + own};
     node_square_ += own;
     perfect_ += m * weight;
     node_weight_ += m;
   }
   pure_ = node_count_.size() == 1 && !any_own;
+  if constexpr (partly_known) {
+    pure_ = !any_own;
+    for (const double weight : to.weights) pure_ = pure_ && weight == 0;
+  }
   if (!keep) return level;
   for (std::int64_t i = 0; i < n; ++i) slots[i] = static_cast<std::uint32_t>(i);
   return level + 1;
 }
 
-void LabelTarget::clear() {
+template <bool partly_known>
+void LabelTarget<partly_known>::clear() {
   u_.assign(node_->weights.size(), 0.0);
   square_ = product_ = weight_ = cross_ = 0;
 }
 
-void LabelTarget::set_missing(const std::vector<std::uint32_t>& rows) {
+template <bool partly_known>
+void LabelTarget<partly_known>::set_missing(const std::vector<std::uint32_t>& rows) {
   clear();
   for (const std::uint32_t row : rows) add(row);
   v_.swap(u_);
@@ -176,8 +300,9 @@ void LabelTarget::set_missing(const std::vector<std::uint32_t>& rows) {
   missing_weight_ = weight_;
 }
 
+template <bool partly_known>
 template <bool any_missing>
-void LabelTarget::scan_rows(const NodeEntries& entries, Cut& cut) {
+void LabelTarget<partly_known>::scan_rows(const NodeEntries& entries, Cut& cut) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double cap[2] = {-infinity, infinity};  // no cut between equal codes
   LabelSums sums(*this);
@@ -221,7 +346,8 @@ void LabelTarget::scan_rows(const NodeEntries& entries, Cut& cut) {
 }
 
 /// Two values: the listed rows against those that hold the default.
-void LabelTarget::scan_two_values(const NodeEntries& entries, Cut& cut) {
+template <bool partly_known>
+void LabelTarget<partly_known>::scan_two_values(const NodeEntries& entries, Cut& cut) {
   LabelSums sums(*this);
   double square = 0, product = 0, weight = 0;
   for (const std::uint64_t key : entries.keys) {
@@ -237,7 +363,8 @@ void LabelTarget::scan_two_values(const NodeEntries& entries, Cut& cut) {
   cut.high = entries.max_code;
 }
 
-bool LabelTarget::scan(NodeEntries& entries, Cut& cut) {
+template <bool partly_known>
+bool LabelTarget<partly_known>::scan(NodeEntries& entries, Cut& cut) {
   const bool two_values = entries.n_default > 0 && entries.max_code - entries.min_code == 1 && entries.missing.empty();
   if (entries.n_default > 0 && !two_values) return false;
   clear();
@@ -254,7 +381,8 @@ bool LabelTarget::scan(NodeEntries& entries, Cut& cut) {
   return true;
 }
 
-void LabelTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
+template <bool partly_known>
+void LabelTarget<partly_known>::category_sums(const KeyBuffer& keys, CategorySums& sums) {
   sums.clear();
   sums.dimension_weight = node_->weights;
   u_.assign(node_->weights.size(), 0.0);
@@ -271,6 +399,13 @@ void LabelTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
         if (u_[label] == 0) touched_.push_back(label);
         u_[label] += m_[row];  // of the padding, too: its weight is 0
       }
+      if constexpr (partly_known) {
+        for (std::int64_t p = node_->unknown_offsets[row]; p < node_->unknown_offsets[row + 1]; ++p) {
+          const std::int32_t label = node_->unknown[p];
+          if (u_[label] == 0) touched_.push_back(label);
+          u_[label] += m_[row] * mean_[label];
+        }
+      }
     }
     for (const std::int32_t label : touched_) {
       sums.dimensions.push_back(label);
@@ -284,8 +419,10 @@ void LabelTarget::category_sums(const KeyBuffer& keys, CategorySums& sums) {
   }
 }
 
-void LabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double, Tree& tree) {
-  if (n == 1) {  // its labels, which are sorted
+template <bool partly_known>
+void LabelTarget<partly_known>::write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights,
+                                           double total, Tree& tree) {
+  if (!partly_known && n == 1) {  // its labels, which are sorted
     const LabelSpan span = labels_of(data_, nullptr, rows, nullptr, 0);
     tree.leaf_labels.insert(tree.leaf_labels.end(), span.begin, span.end);
     tree.leaf_offsets.push_back(static_cast<std::int64_t>(tree.leaf_labels.size()));
@@ -299,6 +436,12 @@ void LabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const do
       if (n_rows_with_[label]++ == 0) touched_.push_back(label);
       count_[label] += weights[i];
     }
+  }
+  if constexpr (partly_known) {
+    n_ = n;
+    m_ = weights;
+    count_unknown(nullptr, rows, nullptr);
+    return write_known_leaf(n, total, tree);
   }
   all_have_.clear();
   some_have_.clear();
@@ -315,5 +458,31 @@ void LabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const do
     count_[label] = 0;
   }
 }
+
+/// Means of the rows that are known, as counts of a leaf that weighs `total`; the labels are counted.
+template <bool partly_known>
+void LabelTarget<partly_known>::write_known_leaf(std::int64_t n, double total, Tree& tree) {
+  all_have_.clear();
+  some_have_.clear();
+  for (const std::int32_t label : touched_) {
+    const double mean = n_unknown_[label] == n ? inherited_[label] : known_mean(label, n, total);
+    if (n_unknown_[label] > 0) count_[label] = mean * total;  // at least 0 and at most the total
+    if (mean > 0 && count_[label] > 0) (mean == 1 ? all_have_ : some_have_).push_back(label);
+  }
+  std::sort(all_have_.begin(), all_have_.end());
+  std::sort(some_have_.begin(), some_have_.end());
+  tree.leaf_labels.insert(tree.leaf_labels.end(), all_have_.begin(), all_have_.end());
+  tree.leaf_labels.insert(tree.leaf_labels.end(), some_have_.begin(), some_have_.end());
+  for (const std::int32_t label : some_have_) tree.leaf_counts.push_back(count_[label]);
+  tree.leaf_offsets.push_back(static_cast<std::int64_t>(tree.leaf_labels.size()));
+  tree.leaf_partial.push_back(static_cast<std::int64_t>(tree.leaf_counts.size()));
+  for (const std::int32_t label : touched_) {
+    n_rows_with_[label] = n_unknown_[label] = 0;
+    count_[label] = unknown_weight_[label] = 0;
+  }
+}
+
+template class LabelTarget<false>;
+template class LabelTarget<true>;
 
 }  // namespace ramify

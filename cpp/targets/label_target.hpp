@@ -7,7 +7,9 @@
 #include "forest/forest.hpp"
 #include "forest/node_entries.hpp"
 #include "forest/nominal.hpp"
+#include "forest/bagging.hpp"
 #include "forest/splitting.hpp"
+#include "targets/inherited_values.hpp"
 #include "targets/target_rows.hpp"
 
 namespace ramify {
@@ -22,6 +24,11 @@ struct LocalLabels {
   int step = 1;                 ///< labels per step, 1 or 4
   std::vector<double> weights;  ///< per local label, and 0 for label K
   std::vector<double> own;      ///< per row: total weight of the labels that only this row has
+
+  // where not all is known
+  std::vector<std::int64_t> unknown_offsets;
+  std::vector<std::int32_t> unknown;
+  std::vector<std::int32_t> original;  ///< per local label: its number in the data
 };
 
 /// The impurity sum w p (1 - p) of label sets.
@@ -30,12 +37,19 @@ struct LocalLabels {
 /// clear / add / score: `add` moves a local row to the accumulated side, `score` compares that side with the rest
 /// (larger is better). With w the label weights, c the counts on the accumulated side and C those of the node,
 /// B = sum w c^2 and D = sum w c C give sum w (C - c)^2 = B(node) - 2 D + B without touching the rest.
+///
+/// Partly known: a row that may have a label adds the mean of the node's rows that are known to its count, so one
+/// denominator serves all labels and a row costs its labels and its unknown ones. A leaf holds means of known rows.
+template <bool partly_known>
 class LabelTarget {
  public:
   explicit LabelTarget(const LabelRows& data);
 
-  /// No node of an earlier tree is remembered.
-  void begin_tree() { n_levels_ = 0; }
+  void begin_tree() {}
+
+  // partly known only: see InheritedValues
+  void learn(const Examples& examples);
+  void follow(std::int64_t depth) { inherited_.go_to(depth); }
 
   /// Look at a node. `slots` says where each row stands in the ancestor `level` the node was cut from (-1: none yet);
   /// returns the level its children are cut from, and rewrites `slots` if that is the node itself.
@@ -87,16 +101,22 @@ class LabelTarget {
     return (square * rest + (node_square_ - 2 * product + square) * weight) / (weight * rest);
   }
   void count_labels(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots, bool hash);
+  void count_unknown(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots);
+  double known_mean(std::int32_t label, std::int64_t n, double total) const;
+  void note_means(const LocalLabels* from);
   void merge_equal_labels();
+  bool is_constant(std::int32_t label, double weight) const;
   void renumber(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots, bool merge,
                 LocalLabels& to);
+  void renumber_unknown(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots,
+                        LocalLabels& to);
+  void write_known_leaf(std::int64_t n, double total, Tree& tree);
   template <bool any_missing>
   void scan_rows(const NodeEntries& entries, Cut& cut);
   void scan_two_values(const NodeEntries& entries, Cut& cut);
 
   const LabelRows data_;
   std::vector<LocalLabels> levels_;
-  int n_levels_ = 0;
   const LocalLabels* node_ = nullptr;
 
   // per label of the ancestor (or of the data)
@@ -105,11 +125,15 @@ class LabelTarget {
   std::vector<std::uint64_t> row_hash_;
   std::vector<std::int32_t> new_label_;
   std::vector<std::int32_t> touched_;
+  std::vector<double> unknown_weight_;
+  std::vector<std::uint32_t> n_unknown_;
+  InheritedValues inherited_;
 
   // the node
   std::int64_t n_ = 0;
   const double* m_ = nullptr;  ///< weight per local row
   std::vector<double> node_count_;
+  std::vector<double> mean_, weighted_mean_;  ///< of known rows, per local label: mu and w mu
   std::vector<RowTerms> terms_;
   double node_weight_ = 0, node_square_ = 0, perfect_ = 0;
   bool pure_ = false;
@@ -127,10 +151,14 @@ class LabelTarget {
 };
 
 /// The sums u and v of the rows that were added and of the missing ones, out of reach of what a scan writes.
-class LabelTarget::LabelSums {
+template <bool partly_known>
+class LabelTarget<partly_known>::LabelSums {
  public:
   explicit LabelSums(LabelTarget& target)
-      : labels_(target.node_->labels.data()),
+      : node_(*target.node_),
+        mean_(target.mean_.data()),
+        weighted_mean_(target.weighted_mean_.data()),
+        labels_(target.node_->labels.data()),
         offsets_(target.node_->offsets.data()),
         w_(target.node_->weights.data()),
         step_(target.node_->step),
@@ -157,6 +185,13 @@ class LabelTarget::LabelSums {
         s += (u0 + u1) + (u2 + u3);
       }
     }
+    if constexpr (partly_known) {
+      const std::int32_t* const last = node_.unknown.data() + node_.unknown_offsets[row + 1];
+      for (label = node_.unknown.data() + node_.unknown_offsets[row]; label != last; ++label) {
+        s += mean_[*label] * u_[*label];
+        u_[*label] += m * weighted_mean_[*label];
+      }
+    }
     return m * s;
   }
 
@@ -169,10 +204,18 @@ class LabelTarget::LabelSums {
     } else {
       for (; label != end; label += 4) e += (v_[label[0]] + v_[label[1]]) + (v_[label[2]] + v_[label[3]]);
     }
+    if constexpr (partly_known) {
+      const std::int32_t* const last = node_.unknown.data() + node_.unknown_offsets[row + 1];
+      for (label = node_.unknown.data() + node_.unknown_offsets[row]; label != last; ++label)
+        e += mean_[*label] * v_[*label];
+    }
     return m * e;
   }
 
  private:
+  const LocalLabels& node_;
+  const double* const mean_;
+  const double* const weighted_mean_;
   const std::int32_t* const labels_;
   const std::int64_t* const offsets_;
   const double* const w_;
@@ -181,19 +224,24 @@ class LabelTarget::LabelSums {
   const double* const v_;
 };
 
-inline void LabelTarget::add(std::uint32_t row) {
+template <bool partly_known>
+void LabelTarget<partly_known>::add(std::uint32_t row) {
   const RowTerms& own = terms_[row];
   square_ += 2 * LabelSums(*this).add(row, own.weight) + own.self;
   product_ += own.with_node;
   weight_ += own.weight;
 }
 
-inline void LabelTarget::add_tracking_missing(std::uint32_t row) {
+template <bool partly_known>
+void LabelTarget<partly_known>::add_tracking_missing(std::uint32_t row) {
   cross_ += LabelSums(*this).with_missing(row, m_[row]);
   add(row);
 }
 
+template <bool partly_known>
+inline constexpr bool has_own_scan<LabelTarget<partly_known>> = true;
+
 template <>
-inline constexpr bool has_own_scan<LabelTarget> = true;
+inline constexpr bool follows_paths<LabelTarget<true>> = true;
 
 }  // namespace ramify

@@ -116,7 +116,7 @@ void test_trees_equal_those_of_label_target(std::size_t n, bool missing, bool tw
   const Forest one =
       grow_forest<OneLabelTarget>(table, labels.view(n_labels), Outcome::labels, n_labels, examples, params, poll);
   const Forest any =
-      grow_forest<LabelTarget>(table, labels.view(n_labels), Outcome::labels, n_labels, examples, params, poll);
+      grow_forest<LabelTarget<false>>(table, labels.view(n_labels), Outcome::labels, n_labels, examples, params, poll);
   validate(one);
   for (std::size_t t = 0; t < 5; ++t) {
     CHECK(one.trees[t]->feature == any.trees[t]->feature);

@@ -1,6 +1,7 @@
 """A tree grown slowly in plain Python, from the definitions: the oracle of the engine.
 
-Impurities are computed from the rows of both sides for every cut; only the random numbers follow the engine.
+Impurities are computed from the rows of both sides for every cut; only the random numbers follow the engine. A NaN in
+the target is unknown: in a node it takes the mean of the known rows, in a leaf without any the value of the node above.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _mix(z: int) -> int:
 
 @dataclass
 class Problem:
-    """What a tree is grown on: features, 0/1 labels or numbers, weights and parameters."""
+    """What a tree is grown on: features, 0/1 labels or numbers (NaN: unknown), weights and parameters."""
 
     X: np.ndarray
     Y: np.ndarray
@@ -95,6 +96,13 @@ class Split:
     missing_left: bool
 
 
+def known_means(Y: np.ndarray, weight: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """Mean of each column over the rows that are known; `above` where none is."""
+    known = weight[:, None] * ~np.isnan(Y)
+    total = known.sum(axis=0)
+    return np.where(total > 0, (known * np.nan_to_num(Y)).sum(axis=0) / np.where(total > 0, total, 1.0), above)
+
+
 class ReferenceTree:
     """Grows one tree of a forest with the given seed."""
 
@@ -115,24 +123,28 @@ class ReferenceTree:
         self.random = Random(tree_seed, 2)
         self.features = list(range(problem.X.shape[1]))
         self.nodes = Nodes()
-        self.grow(rows[self.draws[rows] > 0])
+        self.filled = self.centre = problem.Y
+        above = known_means(problem.Y[rows], weight[rows], np.zeros(problem.Y.shape[1]))
+        self.grow(rows[self.draws[rows] > 0], above)
 
-    def grow(self, rows: np.ndarray) -> None:
+    def grow(self, rows: np.ndarray, above: np.ndarray) -> None:
         nodes, p = self.nodes, self.p
         nodes.add()
-        stack: list[tuple[np.ndarray, int, int, int]] = [(rows, 0, 0, 0)]
+        stack: list[tuple[np.ndarray, int, int, int, np.ndarray]] = [(rows, 0, 0, 0, above)]
         while stack:
-            rows, node, depth, n_constant = stack.pop()
+            rows, node, depth, n_constant, above = stack.pop()
             nodes.weight[node] = float(self.m[rows].sum())
+            means = known_means(p.Y[rows], self.m[rows], above)
             n_draws = int(self.draws[rows].sum())
             small = len(rows) < 2 or n_draws < p.min_samples_split or n_draws < 2 * p.min_samples_leaf
             if small or 0 <= p.max_depth <= depth or self.pure(rows):
-                self.make_leaf(rows, node)
+                self.make_leaf(node, means)
                 continue
+            self.filled, self.centre = np.where(np.isnan(p.Y), means, p.Y), means
             split, n_constant = self.best_split(rows, n_constant)
             decrease = 0.0 if split is None else max(0.0, split.score - self.square(rows))
             if split is None or decrease < p.min_impurity_decrease * nodes.weight[0]:
-                self.make_leaf(rows, node)
+                self.make_leaf(node, means)
                 continue
             left, right = rows[split.left], rows[~split.left]
             larger_left = 2 * self.m[left].sum() >= self.m[rows].sum()
@@ -147,30 +159,31 @@ class ReferenceTree:
             nodes.child[node] = len(nodes.feature)
             nodes.add()
             nodes.add()
-            stack.append((right, nodes.child[node] + 1, depth + 1, n_constant))
-            stack.append((left, nodes.child[node], depth + 1, n_constant))
+            stack.append((right, nodes.child[node] + 1, depth + 1, n_constant, means))
+            stack.append((left, nodes.child[node], depth + 1, n_constant, means))
 
-    def make_leaf(self, rows: np.ndarray, node: int) -> None:
+    def make_leaf(self, node: int, means: np.ndarray) -> None:
         self.nodes.child[node] = len(self.nodes.values)
-        self.nodes.values.append(self.m[rows] @ self.p.Y[rows] / self.m[rows].sum())
+        self.nodes.values.append(means)
 
     def pure(self, rows: np.ndarray) -> bool:
-        relevant = self.p.Y[:, self.p.output_weights > 0]
-        return bool((relevant[rows] == relevant[rows[0]]).all())
+        columns = self.p.Y[rows][:, self.p.output_weights > 0].T
+        return all(len(np.unique(column[~np.isnan(column)])) <= 1 for column in columns)
 
     def square(self, rows: np.ndarray) -> float:
         """Sum over outputs of w (sum of y)^2 / n: what a split adds to this, it takes from the impurity."""
         sums = self.m[rows] @ self.centred(rows)
-        return float(self.p.output_weights @ sums**2 / self.m[rows].sum())
+        square = float(self.p.output_weights @ sums**2)
+        if self.p.numbers and square <= 1e-25:  # zero, but for rounding
+            return 0.0
+        return square / self.m[rows].sum()
 
     def centred(self, rows: np.ndarray) -> np.ndarray:
         if not self.p.numbers:
-            return self.p.Y[rows]
-        return self.p.Y[rows] - self.centre
+            return self.filled[rows]
+        return self.filled[rows] - self.centre
 
     def best_split(self, rows: np.ndarray, n_constant: int) -> tuple[Split | None, int]:
-        if self.p.numbers:
-            self.centre = self.m[rows] @ self.p.Y[rows] / self.m[rows].sum()
         best: Split | None = None
         at, n_drawn, n_features = n_constant, 0, len(self.features)
         while at < n_features and n_drawn < self.p.max_features and not self.perfect(rows, best):
@@ -194,7 +207,8 @@ class ReferenceTree:
         """Labels: no split can be better than one that leaves no impurity on either side."""
         if best is None or self.p.numbers:
             return False
-        return self.pure(rows[best.left]) and self.pure(rows[~best.left])
+        relevant = self.filled[rows][:, self.p.output_weights > 0]
+        return all((side == side[0]).all() for side in (relevant[best.left], relevant[~best.left]))
 
     def best_of(self, splits: list[Split]) -> Split | None:
         best: Split | None = None

@@ -27,9 +27,18 @@ def grow(problem, n_trees, seed, *, table=None, n_threads=1):
     work = {"rows": None, "sample_weight": problem.sample_weight, "n_threads": n_threads, "progress": None}
     if problem.numbers:
         return _core.grow(table, _core.NumberRows(problem.Y, problem.output_weights), growth, **work)
-    labels = sparse.csr_array(problem.Y)
-    arrays = labels.indptr.astype(np.int64), labels.indices.astype(np.int32)
-    return _core.grow(table, _core.LabelRows(*arrays, problem.output_weights), growth, **work)
+    return _core.grow(table, label_rows(problem.Y, problem.output_weights), growth, **work)
+
+
+def label_rows(Y, weights):
+    def compressed(cells):
+        rows = sparse.csr_array(cells)
+        return rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+
+    if not np.isnan(Y).any():
+        return _core.LabelRows(*compressed(Y), weights)
+    indptr, indices = compressed(np.isnan(Y))
+    return _core.LabelRows(*compressed(Y == 1), weights, unknown_indptr=indptr, unknown_indices=indices)
 
 
 def leaf_means(arrays, n_outputs, numbers):
@@ -108,6 +117,20 @@ def make_problem(kind, features, seed, n=70, n_features=6, **parameters):
     return Problem(X, Y, weights, n_categories, numbers=kind.startswith("number"), **parameters)
 
 
+def hide(problem, share, seed=0):
+    """Forget cells, the last label's most of all; a label and the one below it stay in order."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.random(problem.Y.shape) < share
+    hidden[:, -1] |= rng.random(len(hidden)) < 0.8
+    if not problem.numbers:
+        child_of_negative = (problem.Y[:, 0] == 0) & ~hidden[:, 0]
+        parent_of_positive = (problem.Y[:, 1] == 1) & ~hidden[:, 1]
+        hidden[:, 1] &= ~child_of_negative
+        hidden[:, 0] &= ~parent_of_positive
+    problem.Y = np.where(hidden, np.nan, problem.Y)
+    return problem
+
+
 KINDS = ("classes", "labels", "hierarchy", "number", "numbers")
 FEATURES = ("numeric", "nominal", "missing", "sparse", "nominal missing", "sparse missing", "nominal sparse missing")
 
@@ -150,6 +173,36 @@ def test_limits_of_growth_equal_the_reference(features, parameters):
         assert_equals_reference(problem, n_trees=2)
 
 
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("kind", ["labels", "hierarchy", "numbers"])
+def test_partly_known_targets_equal_the_reference(kind, features, share):
+    assert_equals_reference(hide(make_problem(kind, features, 1, max_features=3), share), n_trees=2)
+
+
+@pytest.mark.parametrize("features", ["numeric", "nominal missing", "sparse missing"])
+@pytest.mark.parametrize("kind", ["labels", "hierarchy", "numbers"])
+def test_weighted_rows_of_partly_known_targets_equal_the_reference(kind, features):
+    problem = hide(make_problem(kind, features, 3, max_features=3), 0.4)
+    problem.sample_weight = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], len(problem.X))
+    assert_equals_reference(problem, n_trees=2)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"max_depth": 3},
+        {"min_samples_leaf": 6},
+        {"min_impurity_decrease": 0.02},
+        {"random_splits": True, "bootstrap": False},
+    ],
+)
+@pytest.mark.parametrize("kind", ["labels", "numbers"])
+def test_limits_of_growth_on_partly_known_targets_equal_the_reference(kind, parameters):
+    problem = hide(make_problem(kind, "nominal sparse missing", 4, **{"max_features": 3, **parameters}), 0.4)
+    assert_equals_reference(problem, n_trees=2)
+
+
 @pytest.mark.parametrize("features", ["sparse", "sparse missing", "nominal sparse missing"])
 def test_compressed_columns_give_the_same_trees_as_dense_ones(features):
     problem = make_problem("labels", features, 5, n=200, n_features=90, max_features=9)
@@ -177,7 +230,7 @@ def test_no_feature_offers_more_than_the_one_chosen(kind, features):
     reference = ReferenceTree.__new__(ReferenceTree)
     reference.p, reference.m = problem, np.ones(80)
     reference.draws = np.ones(80, np.int64)
-    reference.centre = problem.Y.mean(axis=0)
+    reference.filled, reference.centre = problem.Y, problem.Y.mean(axis=0)
     rows_of = {0: np.arange(80)}
     for node, feature in enumerate(arrays["feature"]):
         rows = rows_of.pop(node)

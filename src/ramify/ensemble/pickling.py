@@ -21,7 +21,7 @@ _ARGUMENTS: dict[type, tuple[str, ...]] = {
         "min_impurity_decrease",
         "min_weight_fraction_leaf",
     ),
-    _core.LabelRows: ("indptr", "indices", "weights"),
+    _core.LabelRows: ("indptr", "indices", "weights", "unknown_indptr", "unknown_indices"),
     _core.NumberRows: ("values", "weights"),
     _core.RankingRows: ("signs", "compared", "vectors", "kinds", "n_labels", "square", "criterion", "gamma"),
 }
