@@ -17,7 +17,7 @@ NAMES = {
     "forests": {"Growth", "Forest", "grow", "predict", "predict_oob", "apply", "contributions"},
     "boosting": {"Boosting", "boost"},
     "rankings": {"sum_rankings", "leaf_rankings"},
-    "scores": {"symbolic", "genie3", "genie3_oob", "permutation", "redraw_sums", "redraw_rows"},
+    "scores": {"symbolic", "genie3", "genie3_oob", "genie3_known", "permutation", "redraw_sums", "redraw_rows"},
     "explanations": {"shapley", "shapley_base"},
     "neighbours": {"Differences", "SparseMatrix", "nearest", "difference_sums"},
 }

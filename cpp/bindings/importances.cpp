@@ -5,6 +5,7 @@
 
 #include "held.hpp"
 #include "score_matrix.hpp"
+#include "scores/known_gains.hpp"
 #include "scores/oob_number_gains.hpp"
 
 using namespace ramify;
@@ -24,6 +25,22 @@ CompressedScores bind_genie3_oob(const Forest& forest, const HeldFeatures& rows,
   return compressed(Patience().run([&](const Poll& poll) {
     return genie3_oob(forest, *rows.rows, target.rows, examples, threads(n_threads), poll);
   }));
+}
+
+template <class Target>
+CompressedScores bind_genie3_known(const Forest& forest, const HeldFeatures& rows, const Target& target, bool bootstrap,
+                                   bool outside, const OptionalRows& bag_rows, const OptionalWeights& sample_weight,
+                                   int n_threads) {
+  const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
+  return compressed(Patience().run([&](const Poll& poll) {
+    return known_gains(forest, *rows.rows, target.rows, examples, {bootstrap, outside}, threads(n_threads), poll);
+  }));
+}
+
+template <class Target>
+void def_genie3_known(nb::module_& m, const char* text) {
+  m.def("genie3_known", &bind_genie3_known<Target>, "forest"_a, "rows"_a, "target"_a, nb::kw_only(), "bootstrap"_a,
+        "outside"_a, "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(), "n_threads"_a, text);
 }
 
 OutArray<double> bind_genie3_oob_numbers(const Forest& forest, const HeldFeatures& rows, const HeldNumbers& target,
@@ -56,4 +73,9 @@ void bind_importances(nb::module_& m) {
   def_genie3_oob(m, &bind_genie3_oob,
                  "``genie3`` per output with the gains of the same splits on out-of-bag examples (may be negative).");
   def_genie3_oob(m, &bind_genie3_oob_numbers, "For numbers: dense (n_features, n_targets).");
+  def_genie3_known<HeldLabels>(
+      m,
+      "Genie3 per output of partly known targets, from the examples that the forest was grown on; ``outside`` measures "
+      "the\ngains on out-of-bag examples.");
+  def_genie3_known<HeldNumbers>(m, "For numbers.");
 }

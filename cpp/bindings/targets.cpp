@@ -52,8 +52,8 @@ HeldLabels held_labels(InArray<std::int64_t> indptr, InArray<std::int32_t> indic
 HeldNumbers held_numbers(WholeRows<double> values, InArray<double> weights) {
   require(values.shape(1) == weights.size(), "weights needs one entry per target.");
   require_weights(weights);
-  NumberRows rows{values.data(), static_cast<std::int64_t>(values.shape(0)),
-                  static_cast<std::int64_t>(values.shape(1)), weights.data()};
+  NumberRows rows{values.data(), static_cast<std::int64_t>(values.shape(0)), static_cast<std::int64_t>(values.shape(1)),
+                  weights.data()};
   rows.partly_known = std::any_of(rows.values, rows.values + rows.n_rows * rows.n_targets,
                                   [](double value) { return std::isnan(value); });
   return {std::move(values), std::move(weights), rows};

@@ -138,14 +138,17 @@ class Rounds {
   }
 
   double mean_loss() const {
-    double sum = 0, total = 0;
+    double sum = 0, total = 0, unknown = 0;
     for (const std::uint32_t row : held_back_) {
       const double weight = learning_.weights.empty() ? 1.0 : learning_.weights[row];
       sum += weight * row_losses_[row];
       total += weight;
+      loss_.each_unknown(row, 0, loss_.n_outputs(),
+                         [&](std::int64_t j) { unknown += weight * loss_.output_weights()[j]; });
     }
     double all = 0;
     for (std::int64_t j = 0; j < loss_.n_outputs(); ++j) all += loss_.output_weights()[j];
+    all -= unknown / total;
     return all > 0 ? sum / total / all : 0.0;
   }
 
@@ -177,7 +180,9 @@ class Rounds {
         double* const out = projected_.data() + row * n_columns;
         std::fill(out, out + n_columns, 0.0);
         loss_.each_target(row, 0, loss_.n_outputs(), [&](std::int64_t j, double value) { sketch_.add(j, value, out); });
-        sketch_.subtract(responses_.data() + row * loss_.n_outputs(), out);
+        const float* const responses = responses_.data() + row * loss_.n_outputs();
+        loss_.each_unknown(row, 0, loss_.n_outputs(), [&](std::int64_t j) { sketch_.add(j, responses[j], out); });
+        sketch_.subtract(responses, out);
       }
     });
   }

@@ -65,6 +65,10 @@ void sum_gradients(const Loss& loss, const Tree& tree, const LeafRows& leaf_rows
         h[j] += weight * Loss::curvature(r);
       }
       loss.each_target(row, first, last, [&](std::int64_t j, double target) { g[j - first] += weight * target; });
+      loss.each_unknown(row, first, last, [&](std::int64_t j) {
+        g[j - first] += weight * response[j - first];
+        h[j - first] -= weight * Loss::curvature(response[j - first]);
+      });
     }
   }
 }

@@ -31,32 +31,51 @@ class BrierSums {
         labels_(labels),
         truth_(static_cast<std::size_t>(forest.n_outputs), 0),
         sums_(truth_.size(), 0.0),
-        known_(truth_.size(), 0) {}
+        noted_(truth_.size(), 0) {}
+
+  void begin(const OutOfBagPaths& paths) {
+    n_known_.assign(sums_.size(), static_cast<std::int64_t>(paths.rows().size()));
+    if (!labels_.partly_known()) return;
+    for (const std::uint32_t row : paths.rows()) {
+      for (std::int64_t p = labels_.unknown_offsets[row]; p < labels_.unknown_offsets[row + 1]; ++p)
+        --n_known_[static_cast<std::size_t>(labels_.unknown[p])];
+    }
+  }
 
   void move(std::uint32_t row, std::int32_t from, std::int32_t to) {
     for (std::int64_t p = labels_.offsets[row]; p < labels_.offsets[row + 1]; ++p)
       truth_[static_cast<std::size_t>(labels_.labels[p])] = 1;
+    mark_unknown(row, unknown);
     add_leaf(to, 1.0);
     add_leaf(from, -1.0);
+    mark_unknown(row, 0);
     for (std::int64_t p = labels_.offsets[row]; p < labels_.offsets[row + 1]; ++p)
       truth_[static_cast<std::size_t>(labels_.labels[p])] = 0;
   }
 
-  /// The sums since the last call, divided.
-  LabelScores take(double divisor) {
+  /// The sums since the last call, divided by the rows of which the label is known.
+  LabelScores take() {
     std::sort(touched_.begin(), touched_.end());
     LabelScores scores;
     for (const std::int32_t label : touched_) {
       const auto at = static_cast<std::size_t>(label);
-      if (sums_[at] != 0) scores.emplace_back(label, sums_[at] / divisor);
+      if (sums_[at] != 0) scores.emplace_back(label, sums_[at] / static_cast<double>(n_known_[at]));
       sums_[at] = 0;
-      known_[at] = 0;
+      noted_[at] = 0;
     }
     touched_.clear();
     return scores;
   }
 
  private:
+  static constexpr std::uint8_t unknown = 2;  ///< in place of a label's truth
+
+  void mark_unknown(std::uint32_t row, std::uint8_t mark) {
+    if (!labels_.partly_known()) return;
+    for (std::int64_t p = labels_.unknown_offsets[row]; p < labels_.unknown_offsets[row + 1]; ++p)
+      truth_[static_cast<std::size_t>(labels_.unknown[p])] = mark;
+  }
+
   /// A label's error differs from that of frequency 0, which is y^2, by p^2 - 2 p y; labels outside the leaf by
   /// nothing.
   void add_leaf(std::int32_t node, double sign) {
@@ -69,8 +88,9 @@ class BrierSums {
                                            : tree_.leaf_counts[static_cast<std::size_t>(partial + p - certain)] /
                                                  tree_.weight[static_cast<std::size_t>(node)];
       const auto at = static_cast<std::size_t>(label);
-      if (!known_[at]) {
-        known_[at] = 1;
+      if (truth_[at] == unknown) continue;
+      if (!noted_[at]) {
+        noted_[at] = 1;
         touched_.push_back(label);
       }
       sums_[at] += sign * frequency * (frequency - 2.0 * truth_[at]);
@@ -81,7 +101,8 @@ class BrierSums {
   const LabelRows& labels_;
   std::vector<std::uint8_t> truth_;
   std::vector<double> sums_;
-  std::vector<char> known_;
+  std::vector<std::int64_t> n_known_;
+  std::vector<char> noted_;
   std::vector<std::int32_t> touched_;
 };
 
@@ -96,11 +117,20 @@ class SquaredSums {
     add_leaf(row, from, -1.0);
   }
 
-  /// The sums since the last call, divided.
-  LabelScores take(double divisor) {
+  void begin(const OutOfBagPaths& paths) {
+    const auto n_targets = static_cast<std::int64_t>(sums_.size());
+    n_known_.assign(sums_.size(), 0);
+    for (const std::uint32_t row : paths.rows()) {
+      const double* const truth = numbers_.values + static_cast<std::int64_t>(row) * n_targets;
+      for (std::size_t t = 0; t < sums_.size(); ++t) n_known_[t] += truth[t] == truth[t];
+    }
+  }
+
+  /// The sums since the last call, divided by the rows of which the number is known.
+  LabelScores take() {
     LabelScores scores;
     for (std::size_t t = 0; t < sums_.size(); ++t) {
-      if (sums_[t] != 0) scores.emplace_back(static_cast<std::int32_t>(t), sums_[t] / divisor);
+      if (sums_[t] != 0) scores.emplace_back(static_cast<std::int32_t>(t), sums_[t] / static_cast<double>(n_known_[t]));
       sums_[t] = 0;
     }
     return scores;
@@ -111,13 +141,16 @@ class SquaredSums {
     const auto n_targets = static_cast<std::int64_t>(sums_.size());
     const double* const mean = tree_.leaf_values.data() + tree_.child[static_cast<std::size_t>(node)] * n_targets;
     const double* const truth = numbers_.values + static_cast<std::int64_t>(row) * n_targets;
-    for (std::int64_t t = 0; t < n_targets; ++t)
-      sums_[static_cast<std::size_t>(t)] += sign * (mean[t] - truth[t]) * (mean[t] - truth[t]);
+    for (std::int64_t t = 0; t < n_targets; ++t) {
+      if (truth[t] == truth[t])
+        sums_[static_cast<std::size_t>(t)] += sign * (mean[t] - truth[t]) * (mean[t] - truth[t]);
+    }
   }
 
   const Tree& tree_;
   const NumberRows& numbers_;
   std::vector<double> sums_;
+  std::vector<std::int64_t> n_known_;
 };
 
 void merge_into(LabelScores& sum, const LabelScores& more) {
@@ -141,8 +174,9 @@ void merge_into(LabelScores& sum, const LabelScores& more) {
 
 /// Where scores per label are not asked for.
 struct NoSums {
+  void begin(const OutOfBagPaths&) {}
   void move(std::uint32_t, std::int32_t, std::int32_t) {}
-  LabelScores take(double) { return {}; }
+  LabelScores take() { return {}; }
 };
 
 /// What permuting one feature does to one tree.
@@ -155,6 +189,7 @@ struct Increase {
 template <class Error, class Sums>
 std::vector<Increase> increases_of_tree(const OutOfBagPaths& paths, Error error, Sums sums, const Control& control) {
   error.begin(paths);
+  sums.begin(paths);
   const double before = error.value();
   std::vector<Increase> increases;
   for (std::size_t k = 0; k < paths.features().size(); ++k) {
@@ -168,7 +203,7 @@ std::vector<Increase> increases_of_tree(const OutOfBagPaths& paths, Error error,
     });
     if (!any) continue;
     const double relative = before > 0 ? (error.value() - before) / before : 0.0;
-    increases.push_back({paths.features()[k], relative, sums.take(static_cast<double>(paths.rows().size()))});
+    increases.push_back({paths.features()[k], relative, sums.take()});
   }
   return increases;
 }

@@ -1,6 +1,7 @@
 #include "scores/redraw.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "base/bits.hpp"
@@ -37,6 +38,11 @@ class LabelOutputs {
     for (std::int64_t p = rows_.offsets[row]; p < rows_.offsets[row + 1]; ++p) {
       const std::int32_t place = place_of_[at(rows_.labels[p])];
       if (place >= 0) truth[at(place)] = 1.0;
+    }
+    if (!rows_.partly_known()) return;
+    for (std::int64_t p = rows_.unknown_offsets[row]; p < rows_.unknown_offsets[row + 1]; ++p) {
+      const std::int32_t place = place_of_[at(rows_.unknown[p])];
+      if (place >= 0) truth[at(place)] = std::numeric_limits<double>::quiet_NaN();
     }
   }
 

@@ -42,8 +42,9 @@ struct RedrawSums {
   std::vector<double> spread;           ///< 2 p d + d^2
 };
 
-/// Reduce the changes of all units. `residuals` is units x rows. A row's path through a tree is followed once for all
-/// units; only rows whose path meets a unit are looked at again, and only outputs in leaves that differ.
+/// Reduce the changes of all units; unknown labels change nothing. `residuals` is units x rows. A row's path through a
+/// tree is followed once for all units; only rows whose path meets a unit are looked at again, and only outputs in
+/// leaves that differ.
 RedrawSums redraw_labels(const Forest& forest, const FeatureTable& table, const LabelRows& labels,
                          const Examples& examples, const Redraws& redraws, const RedrawScope& scope,
                          const double* residuals, int n_threads, const Poll& poll);

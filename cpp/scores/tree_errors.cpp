@@ -48,6 +48,7 @@ double interpolated_area(const ScoreCounts& counts) {
 
 AuprcError::AuprcError(const Forest& forest, const Tree& tree, const LabelRows& labels)
     : tree_(tree), labels_(labels), has_label_(static_cast<std::size_t>(forest.n_outputs), 0) {
+  if (labels.partly_known()) may_have_.assign(has_label_.size(), 0);
   std::vector<double> frequency(tree.leaf_counts.size());
   for (std::size_t i = 0; i < tree.feature.size(); ++i) {
     if (tree.feature[i] >= 0) continue;
@@ -79,10 +80,21 @@ void AuprcError::count(std::uint32_t row, std::int32_t leaf, std::int64_t sign) 
   const std::int64_t n_own = labels_.offsets[row + 1] - labels_.offsets[row];
   for (std::int64_t p = labels_.offsets[row]; p < labels_.offsets[row + 1]; ++p)
     has_label_[static_cast<std::size_t>(labels_.labels[p])] = stamp_;
+  std::int64_t n_unknown = 0;
+  if (labels_.partly_known()) {
+    n_unknown = labels_.unknown_offsets[row + 1] - labels_.unknown_offsets[row];
+    for (std::int64_t p = labels_.unknown_offsets[row]; p < labels_.unknown_offsets[row + 1]; ++p)
+      may_have_[static_cast<std::size_t>(labels_.unknown[p])] = stamp_;
+  }
   const LeafView view = leaf_view(tree_, leaf_of(tree_, leaf));
-  std::int64_t n_found = 0;
+  std::int64_t n_found = 0, n_outside = n_unknown;  // unknown labels that the leaf does not list
   for (std::int64_t p = view.first; p < view.last; ++p) {
-    const bool own = has_label_[static_cast<std::size_t>(tree_.leaf_labels[static_cast<std::size_t>(p)])] == stamp_;
+    const auto label = static_cast<std::size_t>(tree_.leaf_labels[static_cast<std::size_t>(p)]);
+    if (n_unknown > 0 && may_have_[label] == stamp_) {
+      --n_outside;
+      continue;
+    }
+    const bool own = has_label_[label] == stamp_;
     const auto place =
         p < view.certain
             ? std::size_t(0)
@@ -92,7 +104,7 @@ void AuprcError::count(std::uint32_t row, std::int32_t leaf, std::int64_t sign) 
   }
   counts_.positives.back() += sign * (n_own - n_found);
   counts_.negatives.back() +=
-      sign * (static_cast<std::int64_t>(has_label_.size()) - (view.last - view.first) - (n_own - n_found));
+      sign * (static_cast<std::int64_t>(has_label_.size()) - (view.last - view.first) - (n_own - n_found) - n_outside);
 }
 
 template <class Loss>
@@ -165,8 +177,9 @@ double SquaredError::error(std::uint32_t row, std::int32_t leaf) const {
   const double* const mean = tree_.leaf_values.data() + leaf_of(tree_, leaf) * n_outputs_;
   const double* const truth = numbers_.values + static_cast<std::int64_t>(row) * n_outputs_;
   double sum = 0;
-  for (std::int64_t t = 0; t < n_outputs_; ++t)
-    sum += numbers_.target_weights[t] * (mean[t] - truth[t]) * (mean[t] - truth[t]);
+  for (std::int64_t t = 0; t < n_outputs_; ++t) {
+    if (truth[t] == truth[t]) sum += numbers_.target_weights[t] * (mean[t] - truth[t]) * (mean[t] - truth[t]);
+  }
   return sum;
 }
 

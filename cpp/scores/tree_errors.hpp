@@ -14,7 +14,7 @@ namespace ramify {
 /// Each error has: begin(paths) for the unpermuted rows, restart() back to them, move(row, from, to) for a row that
 /// changes leaves, and value().
 
-/// 1 - pooled AUPRC, from integer counts at the distinct frequencies of the tree's leaves.
+/// 1 - pooled AUPRC over the known cells, from integer counts at the distinct frequencies of the tree's leaves.
 class AuprcError {
  public:
   AuprcError(const Forest& forest, const Tree& tree, const LabelRows& labels);
@@ -33,6 +33,7 @@ class AuprcError {
   const LabelRows& labels_;
   std::vector<std::int32_t> place_of_count_;  ///< of each of the tree's leaf_counts among the distinct frequencies
   std::vector<std::uint32_t> has_label_;      ///< by label: stamp of the row that has it
+  std::vector<std::uint32_t> may_have_;       ///< the same of unknown labels, which are left out
   std::uint32_t stamp_ = 0;
   ScoreCounts counts_, unpermuted_;
 };
@@ -86,7 +87,7 @@ class MisclassificationError {
   std::int64_t n_wrong_ = 0, unpermuted_ = 0, n_rows_ = 0;
 };
 
-/// Mean over rows of the weighted squared errors.
+/// Mean over rows of the weighted squared errors of what is known.
 class SquaredError {
  public:
   SquaredError(const Forest& forest, const Tree& tree, const NumberRows& numbers)

@@ -54,8 +54,8 @@ LabelSpan unknown_of(const LabelRows& data, const LocalLabels* from, const std::
 }  // namespace
 
 template <bool partly_known>
-void LabelTarget<partly_known>::count_labels(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots,
-                               bool hash) {
+void LabelTarget<partly_known>::count_labels(const LocalLabels* from, const std::uint32_t* rows,
+                                             const std::uint32_t* slots, bool hash) {
   touched_.clear();
   for (std::int64_t i = 0; i < n_; ++i) {
     const LabelSpan span = labels_of(data_, from, rows, slots, i);
@@ -117,8 +117,7 @@ void LabelTarget<partly_known>::learn(const Examples& examples) {
     const LabelSpan unknown = unknown_of(data_, nullptr, &row, nullptr, 0);
     for (const std::int32_t* label = unknown.begin; label != unknown.end; ++label) known[*label] -= weight;
   }
-  for (std::size_t j = 0; j < has.size(); ++j)
-    has[j] = has[j] > 0 ? std::min(1.0, has[j] / (total + known[j])) : 0.0;
+  for (std::size_t j = 0; j < has.size(); ++j) has[j] = has[j] > 0 ? std::min(1.0, has[j] / (total + known[j])) : 0.0;
   inherited_.start_from(std::move(has));
 }
 
@@ -141,8 +140,8 @@ bool LabelTarget<partly_known>::is_constant(std::int32_t label, double weight) c
 }
 
 template <bool partly_known>
-void LabelTarget<partly_known>::renumber(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots, bool merge,
-                           LocalLabels& to) {
+void LabelTarget<partly_known>::renumber(const LocalLabels* from, const std::uint32_t* rows, const std::uint32_t* slots,
+                                         bool merge, LocalLabels& to) {
   const double* const old_weights = from == nullptr ? data_.label_weights : from->weights.data();
   to.weights.clear();
   node_count_.clear();
@@ -229,8 +228,8 @@ void LabelTarget<partly_known>::renumber_unknown(const LocalLabels* from, const 
 }
 
 template <bool partly_known>
-int LabelTarget<partly_known>::begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights,
-                            int level) {
+int LabelTarget<partly_known>::begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n,
+                                          const double* weights, int level) {
   const LocalLabels* from = level < 0 ? nullptr : &levels_[static_cast<std::size_t>(level)];
   const bool keep = from == nullptr || 2 * n <= from->n_rows;
   n_ = n;

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "forest/bagging.hpp"
 #include "forest/forest.hpp"
 #include "forest/node_entries.hpp"
 #include "forest/nominal.hpp"
-#include "forest/bagging.hpp"
 #include "forest/splitting.hpp"
 #include "targets/inherited_values.hpp"
 #include "targets/target_rows.hpp"

@@ -29,8 +29,8 @@ void NumberTarget<partly_known>::learn(const Examples& examples) {
 }
 
 template <bool partly_known>
-int NumberTarget<partly_known>::begin_node(const std::uint32_t* rows, std::uint32_t*, std::int64_t n, const double* weights,
-                             int level) {
+int NumberTarget<partly_known>::begin_node(const std::uint32_t* rows, std::uint32_t*, std::int64_t n,
+                                           const double* weights, int level) {
   if constexpr (partly_known) return begin_known_node(rows, n, weights, level);
   const std::int64_t n_targets = data_.n_targets;
   m_ = weights;
@@ -144,8 +144,8 @@ void NumberTarget<partly_known>::category_sums(const KeyBuffer& keys, CategorySu
 }
 
 template <bool partly_known>
-void NumberTarget<partly_known>::write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double total,
-                              Tree& tree) {
+void NumberTarget<partly_known>::write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights,
+                                            double total, Tree& tree) {
   if constexpr (partly_known) {
     find_means(rows, n, weights);
     for (std::size_t t = 0; t < mean_.size(); ++t)
