@@ -122,8 +122,14 @@ double SummedLabelError<Loss>::error(std::uint32_t row, std::int32_t leaf) {
   const LeafView view = leaf_view(tree_, leaf_of(tree_, leaf));
   const double weight = tree_.weight[static_cast<std::size_t>(leaf)];
   auto sum = static_cast<double>(labels_.offsets[row + 1] - labels_.offsets[row]);
+  if (labels_.partly_known()) {
+    for (std::int64_t p = labels_.unknown_offsets[row]; p < labels_.unknown_offsets[row + 1]; ++p)
+      may_have_[static_cast<std::size_t>(labels_.unknown[p])] = stamp_;
+  }
   for (std::int64_t p = view.first; p < view.last; ++p) {
-    const bool own = has_label_[static_cast<std::size_t>(tree_.leaf_labels[static_cast<std::size_t>(p)])] == stamp_;
+    const auto label = static_cast<std::size_t>(tree_.leaf_labels[static_cast<std::size_t>(p)]);
+    if (labels_.partly_known() && may_have_[label] == stamp_) continue;
+    const bool own = has_label_[label] == stamp_;
     const double frequency =
         p < view.certain ? 1.0 : tree_.leaf_counts[static_cast<std::size_t>(view.partial + p - view.certain)] / weight;
     sum += Loss::added(frequency, own);

@@ -47,12 +47,15 @@ struct HammingLoss {
   static double added(double frequency, bool own) { return frequency < 0.5 ? 0.0 : own ? -1.0 : 1.0; }
 };
 
-/// Mean over rows of an error that is summed over the labels, all of them alike.
+/// Mean over rows of an error that is summed over the known labels, all of them alike.
 template <class Loss>
 class SummedLabelError {
  public:
   SummedLabelError(const Forest& forest, const Tree& tree, const LabelRows& labels)
-      : tree_(tree), labels_(labels), has_label_(static_cast<std::size_t>(forest.n_outputs), 0) {}
+      : tree_(tree),
+        labels_(labels),
+        has_label_(static_cast<std::size_t>(forest.n_outputs), 0),
+        may_have_(labels.partly_known() ? has_label_.size() : 0, 0) {}
   void begin(const OutOfBagPaths& paths);
   void restart() { sum_ = unpermuted_; }
   void move(std::uint32_t row, std::int32_t from, std::int32_t to) { sum_ += error(row, to) - error(row, from); }
@@ -64,6 +67,7 @@ class SummedLabelError {
   const Tree& tree_;
   const LabelRows& labels_;
   std::vector<std::uint32_t> has_label_;  ///< by label: stamp of the row that has it
+  std::vector<std::uint32_t> may_have_;   ///< the same of unknown labels, which are left out
   std::uint32_t stamp_ = 0;
   double sum_ = 0, unpermuted_ = 0;
   std::int64_t n_rows_ = 0;

@@ -121,7 +121,6 @@ def test_a_score_is_a_float_that_survives_pickling():
     ("truth", "scores", "words"),
     [
         ([[0, 2]], [[0.1, 0.2]], "y_true must hold only 0 and 1. Got 2 in column 1"),
-        ([[0, np.nan]], [[0.1, 0.2]], "y_true must hold only 0 and 1. Got nan in column 1"),
         ([[0, 1]], [[0.1, np.nan]], "y_score must be finite. Got NaN or infinity in column 1"),
         ([[0, 1]], [[0.1]], r"same shape, one column per label. Got \(1, 2\) and \(1, 1\)"),
         (np.zeros((0, 2)), np.zeros((0, 2)), "at least one row"),

@@ -76,7 +76,8 @@ def test_the_forest_of_a_hierarchy_knows_it():
 def test_a_hierarchy_makes_hierarchical_label_sets():
     target = encode(np.eye(4), hierarchy=TREE)
     assert (target.kind, target.hierarchy, target.names) == ("hierarchy", TREE, TREE.names)
-    assert target.known is None
+    assert target.unknown is None
+    assert target.known_share is None
 
 
 @pytest.mark.parametrize(

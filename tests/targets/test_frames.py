@@ -60,12 +60,15 @@ def test_label_frames_of_any_type_are_label_sets(data, of):
 
 
 @pytest.mark.parametrize("of", ["Int64", "boolean", "int64[pyarrow]"])
-def test_a_missing_label_of_a_nullable_column_is_refused_for_what_it_is(data, of):
+def test_a_missing_label_of_a_nullable_column_is_unknown(data, of):
     X, Y = data
     table = frame(Y, of)
     table.iloc[3, 1] = None
-    with pytest.raises(ValueError, match="contains NaN"):
-        ForestClassifier(3).fit(X, table)
+    hidden = Y.astype(float)
+    hidden[3, 1] = np.nan
+    by_frame, by_array = (ForestClassifier(3, random_state=0).fit(X, y) for y in (table, hidden))
+    assert by_frame.known_share_[1] < 1
+    np.testing.assert_array_equal(by_frame.predict_proba(X), by_array.predict_proba(X))
 
 
 @pytest.mark.parametrize("of", ["Int64", "boolean", "int64[pyarrow]", "string", "string[pyarrow]", "category", object])

@@ -20,7 +20,7 @@ from ramify.ensemble.explanation import Explanation, Output, explain
 from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, grow
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, apply_features, learn_features
-from ramify.features.frames import take_rows, weighing_rows
+from ramify.features.frames import n_rows, take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
@@ -38,6 +38,7 @@ class BaseForest(BaseEstimator):
     target_kind_: str
     n_outputs_: int
     prior_: np.ndarray
+    known_share_: np.ndarray
     oob_prediction_: np.ndarray
 
     fitted_state: ClassVar[State] = {
@@ -47,6 +48,7 @@ class BaseForest(BaseEstimator):
         "label_names_": texts("n_labels"),
         "n_outputs_": count(),
         "prior_": numbers("n_labels"),
+        "known_share_": perhaps(numbers("n_labels")),
         "_seed": perhaps(count(low=0)),
         "oob_prediction_": perhaps(instance(np.ndarray)),
         "oob_score_": perhaps(number(nan=True)),
@@ -63,7 +65,8 @@ class BaseForest(BaseEstimator):
         X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
             Features; NaN is missing.
         y : array, CSR or frame
-            The target, as `encode_target` takes it.
+            The target, as `encode_target` takes it. In label sets and several numbers NaN is unknown; a row of which
+            nothing is known takes no part, as one of weight zero.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. A row of weight zero takes no part, as if it were not there; its out-of-bag prediction
             is NaN.
@@ -74,20 +77,28 @@ class BaseForest(BaseEstimator):
         """
         rows = weighing_rows(X, y, sample_weight)
         if rows is not None:
-            self.fit(take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows])
-            if "oob_prediction_" in vars(self):
-                self.oob_prediction_ = _at_rows(self.oob_prediction_, rows, len(sample_weight))
-            return self
+            return self._fit_part(X, y, sample_weight, rows)
         with unchanged_on_failure(self):
             self._check_parameters()
             features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
             n_samples = features.values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
             target = self.encode_target(y, sample_weight=weights, n_samples=n_samples)
+            rows = target.rows_with_target()
+            if rows is not None:
+                return self._fit_part(X, y, sample_weight, rows)
             weights = self.row_weights(target, weights)
             self.grow(features, target, weights)
             if self._needs_out_of_bag():
                 self._set_out_of_bag(features, target, weights)
+        return self
+
+    def _fit_part(self, X: Any, y: Any, sample_weight: Any, rows: np.ndarray) -> Self:
+        """Fit on some rows, as if there were no others; those have no out-of-bag prediction."""
+        weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        self.fit(take_rows(X, rows), take_rows(y, rows), weights)
+        if "oob_prediction_" in vars(self):
+            self.oob_prediction_ = _at_rows(self.oob_prediction_, rows, n_rows(X))
         return self
 
     @abstractmethod
@@ -126,6 +137,9 @@ class BaseForest(BaseEstimator):
         self.target_kind_ = target.kind
         self.label_names_ = target.names
         self.n_outputs_ = target.n_outputs
+        self.__dict__.pop("known_share_", None)
+        if target.known_share is not None:
+            self.known_share_ = target.known_share
         self._keep(target, weights)
         return self
 

@@ -211,7 +211,7 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
         self.threshold_ = exceeded_threshold(
             self.threshold,
             self._probabilities(scores),
-            target.Y[rows],
+            target.cells()[rows],
             sample_weight=None if weights is None else weights[rows],
         )
 

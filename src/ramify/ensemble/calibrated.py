@@ -29,7 +29,7 @@ from ramify.features import apply_features
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 from ramify.state import FEATURES, State, count, instance, integers, numbers, one_of, perhaps, texts
-from ramify.targets import MEASURED_KINDS, target_type
+from ramify.targets import MEASURED_KINDS, refuse_partly_known, target_type
 
 _METHODS = {"isotonic": ("knots_", "levels_", "offsets_"), "sigmoid": ("slopes_", "intercepts_")}
 
@@ -128,6 +128,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             n_samples = features.values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
             target = forest.encode_target(y, sample_weight=weights, n_samples=n_samples)
+            refuse_partly_known(self, target)
             weights = forest.row_weights(target, weights)
             prediction, seen = forest._out_of_bag(features, weights)
             if not seen.any():

@@ -249,14 +249,14 @@ class ForestClassifier(ForLabels, ForestParameters):
             row_weights = None if weights is None else weights[predicted]
             seen = np.flatnonzero(predicted)
             self.threshold_ = exceeded_threshold(
-                self.threshold, prediction[seen], target.Y[seen], sample_weight=row_weights
+                self.threshold, prediction[seen], target.cells()[seen], sample_weight=row_weights
             )
         if not self.oob_score:
             return
         self.oob_prediction_ = prediction
         self.oob_score_ = float("nan")
         if predicted.any():
-            truth, scores = target.Y[np.flatnonzero(predicted)], self.oob_prediction_[predicted]
+            truth, scores = target.cells()[np.flatnonzero(predicted)], self.oob_prediction_[predicted]
             right = (
                 np.mean(scores.argmax(axis=1) == truth.indices) if target.groups is not None else auprc(truth, scores)
             )

@@ -21,7 +21,7 @@ from ramify.features import apply_features
 from ramify.features.frames import take_rows
 from ramify.parameters import check_option, check_real
 from ramify.state import FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
-from ramify.targets import MEASURED_KINDS, target_type
+from ramify.targets import MEASURED_KINDS, refuse_partly_known, target_type
 from ramify.targets.rankings import check_rankings
 
 _HELD_BACK = 0.25
@@ -315,6 +315,7 @@ def _smoothed(forest: Any, probabilities: NDArray[np.float64], n_trees: int) -> 
 def _truth(forest: Any, y: Any, rows: NDArray[np.int64]) -> Any:
     """What is true of these rows: labels, numbers, or pairs of labels in their order."""
     target = forest.encode_target(y)
+    refuse_partly_known("ConformalSets", target)
     if target.has_one_label:
         values = target.classes[target.groups[rows]]
         return sparse.csr_array((values[:, None] == forest.classes_[None, :]).astype(np.int8))

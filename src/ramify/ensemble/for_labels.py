@@ -48,16 +48,18 @@ class ForLabels(ClassifierMixin, BaseForest):
         Parameters
         ----------
         y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
-            The target.
+            The target; in label sets NaN is unknown.
         sample_weight : array of shape (n_samples,), optional
             What "balanced" label weights count.
         n_samples : int, optional
             Number of rows that y must have.
         """
         if not isinstance(self.label_weight, str):
-            return encode_labels(y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples)
+            return encode_labels(
+                y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples, partly_known=True
+            )
         check_option(self, "label_weight", self.label_weight, ("balanced", None))
-        target = encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples)
+        target = encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples, partly_known=True)
         if isinstance(target, ClassTarget):
             raise ValueError(
                 "label_weight='balanced' is for label sets, but y holds classes. "

@@ -42,7 +42,9 @@ class ForNumbers(RegressorMixin, BaseForest):
             Number of rows that y must have.
         """
         weight = self.target_weight
-        return encode_numbers(y, target_weight=weight, sample_weight=sample_weight, n_samples=n_samples)
+        return encode_numbers(
+            y, target_weight=weight, sample_weight=sample_weight, n_samples=n_samples, partly_known=True
+        )
 
     def _keep(self, target: NumberTarget, weights: np.ndarray | None) -> None:  # noqa: ARG002
         self._single = target.is_single

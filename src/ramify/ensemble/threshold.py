@@ -109,7 +109,7 @@ def f1_thresholds(
     scores : array-like of shape (n_samples, n_labels)
         Probabilities, best of rows not learnt from.
     truth : 0/1 array or CSR of the same shape
-        True label sets.
+        True label sets; cells that are NaN are left out.
     sample_weight : array of shape (n_samples,), optional
         Weights of the rows.
 
@@ -214,11 +214,31 @@ def chosen_threshold(
     weights = np.ones(len(scores)) if sample_weight is None else sample_weight
     kept = np.flatnonzero(weights)
     scores, labels, weights = scores[kept], labels[kept], weights[kept]
+    if np.isnan(labels.data).any():
+        return _of_known_cells(rule, scores, labels.toarray(), weights, candidates)
     weight = max(weights.sum(), np.finfo(float).tiny)
     options: dict[str, Any] = {"candidates": candidates, "sample_weight": weights}
     if rule == "cardinality":
         return cardinality_threshold(scores, float(weights @ labels.sum(axis=1)) / weight, **options)
     return density_thresholds(scores, (weights @ labels) / weight, **options)
+
+
+def _of_known_cells(
+    rule: str,
+    scores: NDArray[np.float64],
+    cells: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    candidates: ArrayLike | None,
+) -> Any:
+    """As many labels predicted as there are, in all or per label, where that is known."""
+    known = ~np.isnan(cells)
+    of_cells = np.broadcast_to(weights[:, None], cells.shape)
+    if rule == "cardinality":
+        return _closest(scores[known], of_cells[known], float(cells[known] @ of_cells[known]), candidates)
+    columns = zip(scores.T, cells.T, known.T, strict=True)
+    return np.array(
+        [_closest(own[seen], weights[seen], float(has[seen] @ weights[seen]), candidates) for own, has, seen in columns]
+    )
 
 
 def fitted_threshold(estimator: Any, kind: str, n_labels: int) -> Any:
@@ -280,13 +300,16 @@ def _best_cuts(
     cuts = np.full(values.shape[1], 0.5)
     for label in range(values.shape[1]):
         has = np.zeros(len(values))
-        has[labels.indices[labels.indptr[label] : labels.indptr[label + 1]]] = 1.0
-        total = float(has @ weights)
+        stored = slice(labels.indptr[label], labels.indptr[label + 1])
+        has[labels.indices[stored]] = labels.data[stored]
+        known = np.flatnonzero(~np.isnan(has))
+        has, of_rows, own = has[known], weights[known], values[known, label]
+        total = float(has @ of_rows)
         if total == 0:
             continue
-        order = np.argsort(-values[:, label], kind="stable")
-        descending = values[order, label]
-        found, wrong = np.cumsum((has * weights)[order]), np.cumsum(((1 - has) * weights)[order])
+        order = np.argsort(-own, kind="stable")
+        descending = own[order]
+        found, wrong = np.cumsum((has * of_rows)[order]), np.cumsum(((1 - has) * of_rows)[order])
         last = np.flatnonzero(np.append(descending[1:] < descending[:-1], True))  # of equal scores
         qualities = quality(found[last], wrong[last], total)
         best = int(np.argmax(qualities))

@@ -50,7 +50,7 @@ def confusion(
     [[0, 1], [1, 2]]
     """
     check_average(average, ("micro", None))
-    counts, _ = _counts(y_true, y_pred, hierarchy, exclude_universal, pos_label)
+    counts, _, _ = _counts(y_true, y_pred, hierarchy, exclude_universal, pos_label)
     return counts.sum(axis=0) if average == "micro" else counts
 
 
@@ -203,7 +203,7 @@ def geometric_mean(
 
 def _counts(
     y_true: Any, y_pred: Any, hierarchy: Hierarchy | None, exclude_universal: bool, pos_label: Any
-) -> tuple[NDArray[np.int64], int]:
+) -> tuple[NDArray[np.int64], int, int]:
     if pos_label is not None:
         y_true, y_pred = np.asarray(y_true) == pos_label, np.asarray(y_pred) == pos_label
     elif np.ndim(y_true) == 1 and not _is_zero_one(y_true):
@@ -212,8 +212,9 @@ def _counts(
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
     tp, true, predicted = (label_counts(matrix) for matrix in (pair.shared(), pair.truth, pair.other))
     fp, fn = predicted - tp, true - tp
-    tn = pair.truth.shape[0] - tp - fp - fn
-    return np.stack([np.stack([tn, fp], axis=1), np.stack([fn, tp], axis=1)], axis=1), pair.n_left_out
+    tn = pair.known_counts() - tp - fp - fn
+    counts = np.stack([np.stack([tn, fp], axis=1), np.stack([fn, tp], axis=1)], axis=1)
+    return counts, pair.n_left_out, pair.n_unknown
 
 
 def _is_zero_one(y: Any) -> bool:
@@ -231,10 +232,11 @@ def _rate(
     pos_label: Any,
 ) -> Any:
     check_average(average)
-    counts, n_left_out = _counts(y_true, y_pred, hierarchy, exclude_universal, pos_label)
+    counts, n_left_out, n_unknown = _counts(y_true, y_pred, hierarchy, exclude_universal, pos_label)
     if average == "micro":
-        return Score(float(_of_confusion(rate, counts.sum(axis=0))), n_left_out=n_left_out)
-    return averaged(_of_confusion(rate, counts), counts[:, 1, :].sum(axis=1), average, n_left_out)
+        pooled = float(_of_confusion(rate, counts.sum(axis=0)))
+        return Score(pooled, n_left_out=n_left_out, n_unknown=n_unknown)
+    return averaged(_of_confusion(rate, counts), counts[:, 1, :].sum(axis=1), average, n_left_out, n_unknown)
 
 
 def _of_confusion(rate: str, counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -32,7 +32,7 @@ def auprc(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     y_score : array-like or sparse matrix of the same shape
         Any finite numbers, larger for a more likely label. What a sparse matrix does not store counts as 0.
     hierarchy : Hierarchy or None, default=None
@@ -83,7 +83,7 @@ def average_precision(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     y_score : array-like or sparse matrix of the same shape
         Any finite numbers, larger for a more likely label.
     hierarchy : Hierarchy or None, default=None
@@ -120,7 +120,7 @@ def auroc(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     y_score : array-like or sparse matrix of the same shape
         Any finite numbers, larger for a more likely label.
     hierarchy : Hierarchy or None, default=None
@@ -158,7 +158,7 @@ def gini(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     y_score : array-like or sparse matrix of the same shape
         Any finite numbers, larger for a more likely label.
     hierarchy : Hierarchy or None, default=None
@@ -272,20 +272,22 @@ def _area(
     n_positives = label_counts(truth)
     positive_scores = _scores_of_positives(truth, scores)
     if average == "micro":
-        n_pairs, n_all = positive_scores.size, n_rows * n_labels
+        n_pairs, n_all = positive_scores.size, n_rows * n_labels - pair.n_unknown
         if n_pairs == 0 or (needs_negatives and n_pairs == n_all):
-            return Score(np.nan, n_left_out=n_labels + pair.n_left_out)
+            return Score(np.nan, n_left_out=n_labels + pair.n_left_out, n_unknown=pair.n_unknown)
         stored = scores.data if sparse.issparse(scores) else scores.ravel(order="K")
+        if pair.unknown is not None:
+            stored = stored[~np.isnan(stored)]
         value = area(_threshold_counts(positive_scores, stored, n_all - stored.size))
-        return Score(value, n_left_out=pair.n_left_out)
+        return Score(value, n_left_out=pair.n_left_out, n_unknown=pair.n_unknown)
     per_label = np.full(n_labels, np.nan)
     defined = n_positives > 0
     if needs_negatives:
-        defined &= n_positives < n_rows
+        defined &= n_positives < pair.known_counts()
     for label in np.flatnonzero(defined).tolist():
         own = positive_scores[truth.indptr[label] : truth.indptr[label + 1]]
         per_label[label] = area(_threshold_counts(own, *column_scores(scores, label)))
-    return averaged(per_label, n_positives, average, pair.n_left_out)
+    return averaged(per_label, n_positives, average, pair.n_left_out, pair.n_unknown)
 
 
 def _scores_of_positives(truth: sparse.csc_array, scores: Any) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ramify.metrics.inputs import (
     in_hierarchy_order,
+    known_matrix,
     label_counts,
     label_pair,
     ratio,
@@ -133,7 +134,7 @@ def fmax(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     y_score : array-like or sparse matrix of the same shape
         Scores in [0, 1].
     hierarchy : Hierarchy or None, default=None
@@ -168,7 +169,7 @@ def fmax(
     n_true = row_counts(pair.truth)
     used = n_true > 0
     if not used.any():
-        return Score(np.nan, n_left_out=n_true.size)
+        return Score(np.nan, n_left_out=n_true.size, n_unknown=pair.n_unknown)
     n_predicted, n_hit = n_predicted[used], n_hit[used]
     row_precision = ratio(n_hit, n_predicted)
     predicts = n_predicted > 0
@@ -176,7 +177,8 @@ def fmax(
     mean_recall = (n_hit / n_true[used, np.newaxis]).mean(axis=0)
     values = np.nan_to_num(ratio(2 * mean_precision * mean_recall, mean_precision + mean_recall))
     best = int(np.argmax(values))
-    return Score(values[best], n_left_out=int((~used).sum()), threshold=float(levels[best]))
+    left_out = int((~used).sum())
+    return Score(values[best], n_left_out=left_out, threshold=float(levels[best]), n_unknown=pair.n_unknown)
 
 
 @measure(larger_is_better=False, takes="scores")
@@ -194,7 +196,7 @@ def smin(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     y_score : array-like or sparse matrix of the same shape
         Scores in [0, 1].
     hierarchy : Hierarchy or None, default=None
@@ -235,8 +237,9 @@ def smin(
         )
     pair = universal_kept
     if exclude_universal:
-        bits = bits[label_counts(pair.truth) < pair.truth.shape[0]]
-        pair = label_pair(pair.truth, pair.other, scores=True, exclude_universal=True)
+        bits = bits[label_counts(pair.truth) < pair.known_counts()]
+        scores = _raised(y_score, hierarchy)
+        pair = label_pair(y_true, scores, scores=True, hierarchy=hierarchy, exclude_universal=True)
     levels = _checked_thresholds(thresholds)
     predicted, hit = _weights_reached(pair, levels, bits)
     true = np.asarray(sparse.csr_array(pair.truth) @ bits)
@@ -244,7 +247,8 @@ def smin(
     misinformation = _difference(predicted, hit).mean(axis=0)
     values = np.hypot(uncertainty, misinformation)
     best = int(np.argmin(values))
-    return Score(values[best], n_left_out=pair.n_left_out, threshold=float(levels[best]))
+    threshold = float(levels[best])
+    return Score(values[best], n_left_out=pair.n_left_out, threshold=threshold, n_unknown=pair.n_unknown)
 
 
 def _difference(of: NDArray[np.float64], what: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -259,7 +263,7 @@ def label_information(y: Any, *, hierarchy: Hierarchy | None = None) -> NDArray[
     Parameters
     ----------
     y : array-like or sparse matrix of shape (n_samples, n_labels)
-        0/1 per label, usually of the training rows.
+        0/1 per label, usually of the training rows; rows of which a label is unknown (NaN) do not count for it.
     hierarchy : Hierarchy or None, default=None
         Closes ``y`` and gives the parents; without it no label has any.
 
@@ -274,25 +278,38 @@ def label_information(y: Any, *, hierarchy: Hierarchy | None = None) -> NDArray[
     >>> label_information([[1, 0], [1, 1]]).tolist()
     [0.0, 1.0]
     """
-    matrix = zero_one_matrix(y if hierarchy is None else in_hierarchy_order(y, hierarchy, "y"), "y")
+    matrix, unknown = known_matrix(y if hierarchy is None else in_hierarchy_order(y, hierarchy, "y"), hierarchy)
     n_rows, n_labels = matrix.shape
-    if hierarchy is None:
-        n_with_parents = np.full(n_labels, n_rows, dtype=np.int64)
-    else:
-        matrix = zero_one_matrix(hierarchy.close(sparse.csr_array(matrix)), "y")
+    n_with_parents = np.full(n_labels, n_rows, dtype=np.int64)
+    if hierarchy is not None:
+        if unknown is None:
+            matrix = zero_one_matrix(hierarchy.close(sparse.csr_array(matrix)), "y")
         position = {name: j for j, name in enumerate(hierarchy.names)}
         n_with = label_counts(matrix)
-        n_with_parents = np.full(n_labels, n_rows, dtype=np.int64)
         for j, name in enumerate(hierarchy.names):
             parents = [position[parent] for parent in hierarchy.parents[name]]
             if len(parents) == 1:
                 n_with_parents[j] = n_with[parents[0]]
             elif parents:
                 n_with_parents[j] = (row_counts(matrix[:, parents]) == len(parents)).sum()
+    if unknown is not None:
+        n_with_parents = _rows_that_count(matrix, unknown, hierarchy)
     n_with = label_counts(matrix)
     unseen = n_with == 0
     share = np.where(unseen, 1, n_with) / (n_with_parents + unseen)
     return -np.log2(share) + 0.0
+
+
+def _rows_that_count(
+    matrix: sparse.csc_array, unknown: sparse.csc_array, hierarchy: Hierarchy | None
+) -> NDArray[np.int64]:
+    """Per label, the rows that have all its parents and of which the label itself is known."""
+    counts = np.empty(matrix.shape[1], dtype=np.int64)
+    for j in range(matrix.shape[1]):
+        known = unknown[:, [j]].toarray().ravel() == 0
+        parents = [] if hierarchy is None else [hierarchy.index(name) for name in hierarchy.parents[hierarchy.names[j]]]
+        counts[j] = int((known & (row_counts(matrix[:, parents]) == len(parents))).sum())
+    return counts
 
 
 def _raised(y_score: Any, hierarchy: Hierarchy | None) -> Any:

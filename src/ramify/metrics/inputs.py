@@ -11,6 +11,8 @@ from scipy import sparse
 
 from ramify.features.frames import as_array, frame_names, take_columns
 from ramify.metrics.score import Score
+from ramify.targets import encode_labels
+from ramify.targets.cells import as_numbers, missing_cells
 
 if TYPE_CHECKING:
     from ramify.hierarchy import Hierarchy
@@ -24,11 +26,25 @@ class LabelPair:
 
     ``truth`` is a CSC matrix of 0/1. ``other`` is a CSC matrix of 0/1 for predicted sets; for scores it is a dense
     array in column order or a CSC matrix. ``n_left_out`` counts the universal labels that were taken out of both.
+    ``unknown`` is True for cells of which the truth is not known, which hold 0 in both (NaN in dense scores); None
+    where all are known.
     """
 
     truth: sparse.csc_array
     other: Any
     n_left_out: int
+    unknown: sparse.csc_array | None = None
+
+    @property
+    def n_unknown(self) -> int:
+        """Number of cells left out because the truth is not known."""
+        return 0 if self.unknown is None else int(self.unknown.nnz)
+
+    def known_counts(self) -> NDArray[np.int64]:
+        """Number of rows of which each label is known."""
+        n_rows, n_labels = self.truth.shape
+        every = np.full(n_labels, n_rows, dtype=np.int64)
+        return every if self.unknown is None else every - label_counts(self.unknown)
 
     def shared(self) -> sparse.csc_array:
         """1 where a label is both true and predicted."""
@@ -50,7 +66,7 @@ def label_pair(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; NaN is unknown.
     y_other : array-like or sparse matrix of the same shape
         0/1 per label, or with ``scores`` any finite numbers.
     scores : bool
@@ -65,8 +81,10 @@ def label_pair(
     LabelPair
     """
     y_true, y_other = matched_by_name(y_true, y_other, "y_score" if scores else "y_pred", hierarchy)
-    truth = zero_one_matrix(y_true, "y_true")
+    truth, unknown = known_matrix(y_true, hierarchy)
     other = score_matrix(y_other) if scores else zero_one_matrix(y_other, "y_pred")
+    if scores and unknown is not None and sparse.issparse(other):
+        other = np.asfortranarray(other.toarray())
     if truth.shape != other.shape:
         name = "y_score" if scores else "y_pred"
         raise ValueError(
@@ -76,15 +94,43 @@ def label_pair(
     if truth.shape[0] == 0:
         raise ValueError("y_true must have at least one row. Got 0 rows instead.")
     if hierarchy is not None:
-        truth = _closed(truth, hierarchy)
+        truth = truth if unknown is not None else _closed(truth, hierarchy)
         if not scores:
             other = _closed(other, hierarchy)
     n_left_out = 0
     if exclude_universal:
-        kept = np.flatnonzero(label_counts(truth) < truth.shape[0])
+        n_known = truth.shape[0] - (0 if unknown is None else label_counts(unknown))
+        kept = np.flatnonzero(label_counts(truth) < n_known)
         n_left_out = truth.shape[1] - kept.size
         truth, other = truth[:, kept], other[:, kept]
-    return LabelPair(truth, other, n_left_out)
+        unknown = None if unknown is None else unknown[:, kept]
+    return LabelPair(truth, other if unknown is None else _without(other, unknown), n_left_out, unknown)
+
+
+def known_matrix(y_true: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.csc_array, sparse.csc_array | None]:
+    """True label sets as 0/1, and where they are unknown, closed by the hierarchy; None where all are known."""
+    stored = y_true.data if sparse.issparse(y_true) else as_array(y_true)
+    if stored.dtype.kind not in "fO" or not missing_cells(stored).any():
+        return zero_one_matrix(y_true, "y_true"), None
+    table = y_true if sparse.issparse(y_true) else as_numbers(stored).reshape(len(stored), -1)
+    if hierarchy is not None:
+        target = encode_labels(table, hierarchy=hierarchy, partly_known=True, nowhere_known=True)
+        return sparse.csc_array(target.Y), None if target.unknown is None else sparse.csc_array(target.unknown)
+    matrix = sparse.csc_array(table, dtype=np.float64, copy=True)
+    unknown = matrix.copy()
+    unknown.data = np.isnan(matrix.data)
+    unknown.eliminate_zeros()
+    matrix.data[np.isnan(matrix.data)] = 0.0
+    return zero_one_matrix(matrix, "y_true"), sparse.csc_array(unknown.astype(bool))
+
+
+def _without(other: Any, unknown: sparse.csc_array) -> Any:
+    """Predicted sets without the unknown cells; dense scores with NaN in their place."""
+    if not sparse.issparse(other):
+        return np.asfortranarray(np.where(unknown.toarray(), np.nan, other))
+    kept = sparse.csc_array(other - other.multiply(unknown))
+    kept.eliminate_zeros()
+    return kept
 
 
 def matched_by_name(y_true: Any, y_other: Any, name: str, hierarchy: Hierarchy | None = None) -> tuple[Any, Any]:
@@ -181,10 +227,13 @@ def column_scores(scores: Any, label: int) -> tuple[NDArray[np.float64], int]:
     if sparse.issparse(scores):
         stored = scores.data[scores.indptr[label] : scores.indptr[label + 1]]
         return stored, scores.shape[0] - stored.size
-    return scores[:, label], 0
+    column = scores[:, label]
+    return column[~np.isnan(column)], 0
 
 
-def averaged(per_label: NDArray[np.float64], weights: NDArray[Any], average: str | None, n_left_out: int) -> Any:
+def averaged(
+    per_label: NDArray[np.float64], weights: NDArray[Any], average: str | None, n_left_out: int, n_unknown: int = 0
+) -> Any:
     """Mean of the defined values of ``per_label``, or all of them for ``average=None``."""
     if average is None:
         return per_label
@@ -192,8 +241,8 @@ def averaged(per_label: NDArray[np.float64], weights: NDArray[Any], average: str
     left_out = n_left_out + int((~defined).sum())
     used = np.ones(per_label.size) if average == "macro" else weights.astype(np.float64)
     if not defined.any() or used[defined].sum() == 0:
-        return Score(np.nan, n_left_out=left_out)
-    return Score(np.average(per_label[defined], weights=used[defined]), n_left_out=left_out)
+        return Score(np.nan, n_left_out=left_out, n_unknown=n_unknown)
+    return Score(np.average(per_label[defined], weights=used[defined]), n_left_out=left_out, n_unknown=n_unknown)
 
 
 def check_average(average: str | None, allowed: tuple[str | None, ...] = ("micro", "macro", "weighted", None)) -> None:

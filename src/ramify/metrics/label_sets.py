@@ -32,7 +32,7 @@ def hamming(
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"micro"} or None, default="micro"
@@ -54,8 +54,12 @@ def hamming(
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
     both = label_counts(pair.shared())
     wrong = label_counts(pair.truth) + label_counts(pair.other) - 2 * both
-    per_label = wrong / pair.truth.shape[0]
-    return per_label if average is None else averaged(per_label, both, "macro", pair.n_left_out)
+    n_known = pair.known_counts()
+    per_label = ratio(wrong, n_known)
+    if average is None:
+        return per_label
+    how = "macro" if pair.unknown is None else "weighted"  # by the rows of which each label is known
+    return averaged(per_label, n_known, how, pair.n_left_out, pair.n_unknown)
 
 
 @measure(larger_is_better=True)
@@ -71,7 +75,7 @@ def subset_accuracy(
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     exclude_universal : bool, default=False
@@ -89,7 +93,7 @@ def subset_accuracy(
     """
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
     both, true, predicted = _row_counts(pair)
-    return Score(np.mean((both == true) & (both == predicted)), n_left_out=pair.n_left_out)
+    return Score(np.mean((both == true) & (both == predicted)), n_left_out=pair.n_left_out, n_unknown=pair.n_unknown)
 
 
 @measure(larger_is_better=True)
@@ -107,7 +111,7 @@ def precision(
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
@@ -152,7 +156,7 @@ def recall(
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
@@ -190,7 +194,7 @@ def f_score(
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
@@ -228,7 +232,7 @@ def jaccard(
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
@@ -265,7 +269,7 @@ def harmonic_f(
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     empty : {"zero", "skip"}, default="zero"
@@ -295,6 +299,7 @@ def harmonic_f(
     return Score(
         harmonic_mean(mean_precision, mean_recall),
         n_left_out=max(mean_precision.n_left_out, mean_recall.n_left_out),
+        n_unknown=mean_precision.n_unknown,
     )
 
 
@@ -311,7 +316,7 @@ def label_set_measures(
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label.
+        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     empty : {"zero", "skip"}, default="zero"
@@ -361,12 +366,12 @@ def _set_measure(
         values = _of_counts(measure, both, true, predicted)
         if empty == "zero":
             values = np.where(np.isnan(values), (true == 0) & (predicted == 0), values)
-        return averaged(values, both, "macro", 0)
+        return averaged(values, both, "macro", 0, pair.n_unknown)
     both, true, predicted = (label_counts(m) for m in (pair.shared(), pair.truth, pair.other))
     if average == "micro":
         pooled = _of_counts(measure, both.sum(), true.sum(), predicted.sum())
-        return Score(float(pooled), n_left_out=pair.n_left_out)
-    return averaged(_of_counts(measure, both, true, predicted), true, average, pair.n_left_out)
+        return Score(float(pooled), n_left_out=pair.n_left_out, n_unknown=pair.n_unknown)
+    return averaged(_of_counts(measure, both, true, predicted), true, average, pair.n_left_out, pair.n_unknown)
 
 
 def _of_counts(measure: str, both: Any, true: Any, predicted: Any) -> NDArray[np.float64]:

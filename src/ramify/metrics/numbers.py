@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify.features.frames import as_array
-from ramify.metrics.inputs import averaged, check_average, matched_by_name
+from ramify.metrics.inputs import averaged, check_average, matched_by_name, ratio
 from ramify.metrics.measures import measure
 
 NumberAverage = Literal["macro"] | None
@@ -21,7 +21,7 @@ def rmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro") -> Any:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Numbers.
+        Numbers; of several targets, NaN in ``y_true`` is unknown and left out.
     average : {"macro"} or None, default="macro"
         Mean over targets, or one value per target.
 
@@ -36,7 +36,7 @@ def rmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro") -> Any:
     1.4142135623730951
     """
     true, predicted = _number_pair(y_true, y_pred)
-    return _over_targets(np.sqrt(np.mean((true - predicted) ** 2, axis=0)), average)
+    return _over_targets(np.sqrt(_mean((true - predicted) ** 2)), average, true)
 
 
 @measure(larger_is_better=False, takes="numbers")
@@ -46,7 +46,7 @@ def rrmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: A
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Numbers.
+        Numbers; of several targets, NaN in ``y_true`` is unknown and left out.
     average : {"macro"} or None, default="macro"
         Mean over targets (aRRMSE), or one value per target.
     mean : array-like of shape (n_targets,) or None, default=None
@@ -63,7 +63,8 @@ def rrmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: A
     >>> rrmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
     1.0
     """
-    return _over_targets(np.sqrt(_relative_error(y_true, y_pred, mean)), average)
+    true, predicted = _number_pair(y_true, y_pred)
+    return _over_targets(np.sqrt(_relative_error(true, predicted, mean)), average, true)
 
 
 @measure(larger_is_better=True, takes="numbers")
@@ -73,7 +74,7 @@ def r2(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: Any 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Numbers.
+        Numbers; of several targets, NaN in ``y_true`` is unknown and left out.
     average : {"macro"} or None, default="macro"
         Mean over targets, or one value per target.
     mean : array-like of shape (n_targets,) or None, default=None
@@ -90,24 +91,30 @@ def r2(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: Any 
     >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     1.0
     """
-    return _over_targets(1.0 - _relative_error(y_true, y_pred, mean), average)
-
-
-def _relative_error(y_true: Any, y_pred: Any, mean: Any) -> NDArray[np.float64]:
     true, predicted = _number_pair(y_true, y_pred)
-    centre = true.mean(axis=0) if mean is None else np.atleast_1d(np.asarray(mean, dtype=np.float64))
+    return _over_targets(1.0 - _relative_error(true, predicted, mean), average, true)
+
+
+def _relative_error(true: NDArray[np.float64], predicted: NDArray[np.float64], mean: Any) -> NDArray[np.float64]:
+    centre = _mean(true) if mean is None else np.atleast_1d(np.asarray(mean, dtype=np.float64))
     if centre.shape != (true.shape[1],):
         raise ValueError(f"'mean' must hold one number per target ({true.shape[1]}). Got shape {centre.shape} instead.")
-    of_mean = np.sum((true - centre) ** 2, axis=0)
-    scale = np.max(np.abs(true), axis=0)
+    of_mean = np.nansum((true - centre) ** 2, axis=0)
+    scale = np.max(np.abs(np.nan_to_num(true)), axis=0)
     constant = of_mean <= true.shape[0] * (np.finfo(np.float64).eps * scale) ** 2
-    error = np.sum((true - predicted) ** 2, axis=0)
+    error = np.nansum((true - predicted) ** 2, axis=0)
     return np.divide(error, of_mean, out=np.full(error.shape, np.nan), where=~constant)
 
 
-def _over_targets(values: NDArray[np.float64], average: NumberAverage) -> Any:
+def _mean(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of each column over its known numbers; NaN where there are none."""
+    known = ~np.isnan(columns)
+    return columns.mean(axis=0) if known.all() else ratio(np.nansum(columns, axis=0), known.sum(axis=0))
+
+
+def _over_targets(values: NDArray[np.float64], average: NumberAverage, true: NDArray[np.float64]) -> Any:
     check_average(average, ("macro", None))
-    return averaged(values, np.ones(values.size), average, 0)
+    return averaged(values, np.ones(values.size), average, 0, int(np.isnan(true).sum()))
 
 
 def _number_pair(y_true: Any, y_pred: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -118,8 +125,11 @@ def _number_pair(y_true: Any, y_pred: Any) -> tuple[NDArray[np.float64], NDArray
         values = values[:, np.newaxis] if values.ndim == 1 else values
         if values.ndim != 2 or values.shape[0] == 0:
             raise ValueError(f"{name} must have at least one row and 1 or 2 dimensions. Got {values.shape} instead.")
-        if not np.isfinite(values).all():
-            column = np.flatnonzero(~np.isfinite(values).all(axis=0))[0]
+        wrong = ~np.isfinite(values)
+        if name == "y_true" and values.shape[1] > 1:
+            wrong &= ~np.isnan(values)
+        if wrong.any():
+            column = np.flatnonzero(wrong.any(axis=0))[0]
             raise ValueError(f"{name} must be finite. Got NaN or infinity in column {column} instead.")
         pair.append(values)
     if pair[0].shape != pair[1].shape:

@@ -222,7 +222,7 @@ def _target(ranker: Any, y: Any, hierarchy: Hierarchy | None) -> Target:
     if hasattr(forest, "encode_target"):
         return forest.encode_target(y)
     order = getattr(ranker, "hierarchy", None) if hierarchy is None else hierarchy
-    return encode(y, kind=getattr(ranker, "target", "auto"), hierarchy=order)
+    return encode(y, kind=getattr(ranker, "target", "auto"), hierarchy=order, partly_known=True)
 
 
 def _predicts(model: Any, target: Target) -> bool:

@@ -208,7 +208,8 @@ def forest_ranking(
     scores : str or sequence of str, default="genie3"
         As of `ForestRanker`.
     X, y, sample_weight
-        What the forest was fitted on; needed for "permutation" and "genie3_oob".
+        What the forest was fitted on; needed for "permutation" and "genie3_oob", and for "genie3" per label where y was
+        known in part.
     per_label : bool, default=True
         Whether to give scores per label where the score has them.
     error : str, optional
@@ -232,7 +233,7 @@ def forest_ranking(
     names = _checked_scores("forest_ranking", "scores", scores)
     check_flag("forest_ranking", "per_label", per_label)
     _check_error("forest_ranking", names, error)
-    data = grown_on(forest, names, X, y, sample_weight)
+    data = grown_on(forest, _with_examples(forest, names, per_label), X, y, sample_weight)
     sums = _score_means(forest, names, data, forest.trees_, per_label, error)
     rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in names}
     return rankings[names[0]] if isinstance(scores, str) else rankings
@@ -278,7 +279,7 @@ def nested_rankings(
     check_is_fitted(forest, "trees_")
     for size in sizes:
         check_integer("nested_rankings", "sizes", size, low=1, high=forest.trees_.n_trees)
-    data = grown_on(forest, names, X, y, sample_weight)
+    data = grown_on(forest, _with_examples(forest, names, per_label), X, y, sample_weight)
     totals: dict[str, tuple[Any, Any]] = {}
     found, done = {}, 0
     for size in sorted(set(sizes)):
@@ -325,16 +326,22 @@ def _refuse_without_bags(scores: Sequence[str]) -> None:
             )
 
 
-def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any) -> Grown | None:
-    """The data that a forest was fitted on, checked and encoded, if one of the scores needs them."""
+def _with_examples(forest: BaseForest, scores: Sequence[str], per_label: bool) -> list[str]:
+    """The scores that are measured on the examples themselves, not read from the trees."""
     check_is_fitted(forest, "trees_")
-    needing = [name for name in scores if name in _OUT_OF_BAG_SCORES]
-    if not needing:
+    partly_known = per_label and hasattr(forest, "known_share_") and not isinstance(forest, BaseBoosted)
+    return [name for name in scores if name in _OUT_OF_BAG_SCORES or (name == "genie3" and partly_known)]
+
+
+def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any) -> Grown | None:
+    """The data that a forest was fitted on, checked and encoded, if there are scores that need them."""
+    if not scores:
         return None
     if not forest.bootstrap:
-        _refuse_without_bags(needing)
+        _refuse_without_bags(scores)
     if X is None or y is None:
-        raise ValueError(f"The score {needing[0]!r} needs X and y, the data that the forest was fitted on.")
+        where = " per label, where targets are known in part," if scores[0] == "genie3" else ""
+        raise ValueError(f"The score {scores[0]!r}{where} needs X and y, the data that the forest was fitted on.")
     rows = weighing_rows(X, y, sample_weight)
     if rows is not None:
         X, y, sample_weight = take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows]
@@ -342,9 +349,11 @@ def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_w
     n_samples = features.values.shape[0]
     weights = checked_sample_weight(forest, sample_weight, n_samples)
     target = forest.encode_target(y, sample_weight=weights, n_samples=n_samples)
-    table = (
-        feature_table(features, max_bins=forest.max_bins, n_jobs=forest.n_jobs) if "permutation" in needing else None
-    )
+    rows = target.rows_with_target()
+    if rows is not None:
+        weighed = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        return grown_on(forest, scores, take_rows(X, rows), take_rows(y, rows), weighed)
+    table = feature_table(features, max_bins=forest.max_bins, n_jobs=forest.n_jobs) if "permutation" in scores else None
     return Grown(features, table, target, forest.row_weights(target, weights))
 
 
@@ -363,22 +372,32 @@ def _score_means(
         if name == "symbolic":
             means[name] = (_core.symbolic(trees), None)
         elif name == "genie3":
-            means[name] = (_core.genie3(trees), _gains(forest, trees, n_threads) if per_label else None)
+            means[name] = (_core.genie3(trees), _gains(forest, data, trees, n_threads) if per_label else None)
         elif name == "genie3_oob":
-            gains = _out_of_bag_gains(data, trees, n_threads)
+            gains = _out_of_bag_gains(forest, data, trees, n_threads)
             means[name] = (np.asarray(gains.sum(axis=1)).ravel(), gains if per_label else None)
         else:
             means[name] = _permuted(forest, data, trees, n_threads, per_label, error)
     return means
 
 
-def _gains(forest: BaseForest, trees: Any, n_threads: int) -> sparse.csr_array | None:
+def _gains(forest: BaseForest, data: Any, trees: Any, n_threads: int) -> sparse.csr_array | None:
     if isinstance(forest, BaseBoosted):
         return forest.gains_of(trees)
+    if hasattr(forest, "known_share_"):
+        return _known_gains(forest, data, trees, n_threads, outside=False)
     return _csr(_core.genie3(trees, output_weights=forest.output_weights(), n_threads=n_threads), trees)
 
 
-def _out_of_bag_gains(data: Any, trees: Any, n_threads: int) -> sparse.csr_array:
+def _known_gains(forest: BaseForest, data: Any, trees: Any, n_threads: int, *, outside: bool) -> sparse.csr_array:
+    work = {"bootstrap": forest.bootstrap, "outside": outside, "bag_rows": None, "sample_weight": data.weights}
+    rows = feature_rows(data.features)
+    return _csr(_core.genie3_known(trees, rows, data.target.gain_rows(), **work, n_threads=n_threads), trees)
+
+
+def _out_of_bag_gains(forest: BaseForest, data: Any, trees: Any, n_threads: int) -> sparse.csr_array:
+    if data.target.unknown is not None:
+        return _known_gains(forest, data, trees, n_threads, outside=True)
     work = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads}
     return _csr(_core.genie3_oob(trees, feature_rows(data.features), data.target.gain_rows(), **work), trees)
 

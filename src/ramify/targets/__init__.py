@@ -5,7 +5,7 @@ from ramify.targets.labels import ClassTarget, HierarchyTarget, LabelTarget, enc
 from ramify.targets.mixed import MixedTarget
 from ramify.targets.numbers import NumberTarget, encode_numbers
 from ramify.targets.ranking_target import RankingTarget, encode_rankings
-from ramify.targets.target import Target
+from ramify.targets.target import Target, refuse_partly_known
 
 __all__ = [
     "KINDS",
@@ -22,5 +22,6 @@ __all__ = [
     "encode_numbers",
     "encode_rankings",
     "kind_of",
+    "refuse_partly_known",
     "target_type",
 ]

@@ -21,11 +21,23 @@ def class_distance(codes: np.ndarray) -> PairDistance:
 
 
 def number_distance(values: np.ndarray) -> PairDistance:
-    """Mean over targets of the difference divided by the target's range."""
+    """Mean over targets of the difference divided by the target's range.
+
+    Targets that are NaN in one of the two rows are left out; rows without a common target are at 1/2.
+    """
     columns = values.reshape(len(values), -1)
-    spread = columns.max(axis=0) - columns.min(axis=0)
+    spread = np.nanmax(columns, axis=0) - np.nanmin(columns, axis=0)
     scale = np.where(spread > 0, spread, 1.0)
-    return lambda first, second: (np.abs(columns[first] - columns[second]) / scale).mean(axis=1)
+
+    def distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        apart = np.abs(columns[first] - columns[second]) / scale
+        known = ~np.isnan(apart)
+        if known.all():
+            return apart.mean(axis=1)
+        n_known = known.sum(axis=1)
+        return np.where(n_known > 0, np.where(known, apart, 0.0).sum(axis=1) / np.maximum(n_known, 1), 0.5)
+
+    return distance
 
 
 def ranking_distance(ranks: np.ndarray) -> PairDistance:
@@ -47,9 +59,19 @@ def ranking_distance(ranks: np.ndarray) -> PairDistance:
 
 
 def label_set_distance(
-    Y: sparse.csr_array, weights: np.ndarray, *, distance: str, bound: str | None, hierarchy: Hierarchy | None
+    Y: sparse.csr_array,
+    weights: np.ndarray,
+    *,
+    distance: str,
+    bound: str | None,
+    hierarchy: Hierarchy | None,
+    unknown: sparse.csr_array | None = None,
 ) -> PairDistance:
     """Weighted distance of label sets, divided by its bound.
+
+    Labels that one of the two does not know are left out, and the sum over the others is taken for all: it is
+    multiplied by the weight of all labels over that of the known ones. Two sets without a common known label are half
+    as far apart as the bound.
 
     Parameters
     ----------
@@ -63,13 +85,22 @@ def label_set_distance(
         Divide by the largest distance of two label sets of `Y`, by the largest distance of two single paths, or not.
     hierarchy : Hierarchy, optional
         Hierarchy of the labels.
+    unknown : CSR of shape (n_samples, n_labels), optional
+        True where it is not known whether a row has a label.
     """
     Y = sparse.csr_array(Y, dtype=np.float64)
+    largest = _largest(Y, weights, bound, hierarchy)
 
     def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return np.asarray(symmetric_difference(Y, first, second) @ weights)
+        difference = symmetric_difference(Y, first, second)
+        if unknown is None:
+            return np.asarray(difference @ weights)
+        hidden = sparse.csr_array((unknown[first] + unknown[second]).astype(np.float64))
+        hidden.data[:] = 1.0
+        seen = weights.sum() - hidden @ weights
+        apart = (difference - difference.multiply(hidden)) @ weights
+        return np.where(seen > 1e-12 * weights.sum(), apart * weights.sum() / np.maximum(seen, 1e-300), largest / 2)
 
-    largest = _largest(Y, weights, bound, hierarchy)
     if distance == "euclidean":
         return lambda first, second: _limited(np.sqrt(summed(first, second)), np.sqrt(largest), bound)
     return lambda first, second: _limited(summed(first, second), largest, bound)

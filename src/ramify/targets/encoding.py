@@ -10,14 +10,8 @@ from scipy import sparse
 
 from ramify.features.frames import as_array
 from ramify.hierarchy import Hierarchy
-from ramify.targets.labels import (
-    ClassTarget,
-    HierarchyTarget,
-    LabelTarget,
-    encode_labels,
-    holds_only_0_and_1,
-    refuse_missing,
-)
+from ramify.targets.cells import as_numbers, holds_only_0_and_1, known_part, refuse_missing
+from ramify.targets.labels import ClassTarget, HierarchyTarget, LabelTarget, encode_labels
 from ramify.targets.mixed import MixedTarget, columns_of_mixed, encode_mixed, is_nominal
 from ramify.targets.numbers import NumberTarget, encode_numbers
 from ramify.targets.ranking_target import RankingTarget, encode_rankings
@@ -49,6 +43,7 @@ def encode(
     weights: Any = None,
     sample_weight: np.ndarray | None = None,
     n_samples: int | None = None,
+    partly_known: bool = False,
 ) -> Target:
     """Check a target and encode it as what it is.
 
@@ -70,6 +65,8 @@ def encode(
         Weights of the rows, by which numbers are standardised.
     n_samples : int, optional
         Number of rows that y must have.
+    partly_known : bool, default=False
+        Whether label sets and several numbers may hold NaN, which is unknown; else it is refused.
 
     Returns
     -------
@@ -93,10 +90,12 @@ def encode(
     if kind == "mixed":
         return encode_mixed(y, value_hierarchies=value_hierarchies, n_samples=n_samples)
     if kind == "numbers":
-        return encode_numbers(y, target_weight=weights, sample_weight=sample_weight, n_samples=n_samples)
+        return encode_numbers(
+            y, target_weight=weights, sample_weight=sample_weight, n_samples=n_samples, partly_known=partly_known
+        )
     if kind == "rankings":
         return encode_rankings(y, n_samples=n_samples)
-    target = encode_labels(y, hierarchy=hierarchy, label_weight=weights, n_samples=n_samples)
+    target = encode_labels(y, hierarchy=hierarchy, label_weight=weights, n_samples=n_samples, partly_known=partly_known)
     if kind != "classes" and not target.has_sets:
         raise ValueError("Label sets are a 0/1 matrix with one column per label. Got one column of classes.")
     if kind == "classes" and target.has_sets:
@@ -130,16 +129,16 @@ def kind_of(y: Any, hierarchy: Any = None) -> str:
         return "labels"
     array = as_array(y)
     if array.ndim == 2 and array.shape[1] > 1:
-        refuse_missing(array)
+        array = as_numbers(array)
         if array.dtype.kind not in "biuf" and any(is_nominal(column) for column in columns_of_mixed(y)):
             raise ValueError(
                 "y has several columns and not all hold numbers. Say that it is 'mixed' to take them side by side, as "
                 "ReliefRanker(target='mixed') does, or fit one estimator per column."
             )
-        return "labels" if holds_only_0_and_1(_plain(array)) else "numbers"
-    refuse_missing(array)
-    if array.ndim == 2 and holds_only_0_and_1(array):
+        return "labels" if holds_only_0_and_1(known_part(array)) else "numbers"
+    if array.ndim == 2 and holds_only_0_and_1(known_part(array)):
         return "labels"
+    refuse_missing(array)
     return "numbers" if array.dtype.kind == "f" and (array != np.round(array)).any() else "classes"
 
 
@@ -155,7 +154,3 @@ def target_type(kind: str | None) -> type[Target]:
     if kind not in TARGETS:
         raise ValueError(f"There is no kind of target {kind!r}; kinds are {', '.join(TARGETS)}.")
     return TARGETS[kind]
-
-
-def _plain(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.float64) if array.dtype == object else array

@@ -13,11 +13,12 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ramify import _core
-from ramify.features.categories import is_missing
 from ramify.features.frames import as_array
 from ramify.hierarchy import Hierarchy
+from ramify.targets.cells import as_numbers, holds_only_0_and_1, known_part, refuse_missing, refuse_unknown
+from ramify.targets.closure import close_partly_known
 from ramify.targets.distances import PairDistance, class_distance, label_set_distance
-from ramify.targets.target import Target, check_n_samples, check_weights
+from ramify.targets.target import Target, check_n_samples, check_weights, refuse_nowhere_known
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,6 +29,7 @@ class LabelTarget(Target):
     ----------
     Y : CSR array of shape (n_samples, n_labels), int8
         1 where the example has the label; one entry per row for classes, closed under ancestors for a hierarchy.
+        Where `unknown` says so, it is not known whether the example has it.
     was_sparse : bool
         Whether y came as a sparse matrix, so that predictions go back sparse.
     classes : None
@@ -55,7 +57,15 @@ class LabelTarget(Target):
         """The labels of each row, and the weights of the labels."""
         self.Y.sort_indices()
         weights = np.ascontiguousarray(self.weights, dtype=np.float64)
-        return _core.LabelRows(self.Y.indptr.astype(np.int64), self.Y.indices.astype(np.int32), weights)
+        rows = self.Y.indptr.astype(np.int64), self.Y.indices.astype(np.int32), weights
+        if self.unknown is None:
+            return _core.LabelRows(*rows)
+        self.unknown.sort_indices()
+        return _core.LabelRows(
+            *rows,
+            unknown_indptr=self.unknown.indptr.astype(np.int64),
+            unknown_indices=self.unknown.indices.astype(np.int32),
+        )
 
     def permutation_options(self, *, per_output: bool, error: str | None = None) -> dict[str, Any]:
         """By 1 - pooled AUPRC, or as asked for."""
@@ -66,7 +76,9 @@ class LabelTarget(Target):
         weights = self.weights
         if bound is None and self.hierarchy is not None:
             weights = weights * self.hierarchy.w0
-        return label_set_distance(self.Y, weights, distance=metric, bound=bound, hierarchy=self.hierarchy)
+        return label_set_distance(
+            self.Y, weights, distance=metric, bound=bound, hierarchy=self.hierarchy, unknown=self.unknown
+        )
 
     @classmethod
     def sentence(cls, n_labels: int, n_levels: int) -> str:  # noqa: ARG003
@@ -74,23 +86,34 @@ class LabelTarget(Target):
         return f"have any of {n_labels:,} labels"
 
     def label_columns(self) -> sparse.csr_array | None:
-        """The label sets."""
-        return sparse.csr_array(self.Y, dtype=np.float64)
+        """The label sets, NaN where unknown."""
+        return sparse.csr_array(self.cells(), dtype=np.float64)
 
     def vectors(self) -> sparse.csr_array:
-        """0/1 per label."""
-        return sparse.csr_array(self.Y, dtype=np.float64)
+        """0/1 per label, NaN where unknown."""
+        return sparse.csr_array(self.cells(), dtype=np.float64)
+
+    def cells(self) -> sparse.csr_array:
+        """0/1 per label, with a stored NaN where unknown."""
+        if self.unknown is None:
+            return self.Y
+        unknown = self.unknown.astype(np.float64)
+        unknown.data[:] = np.nan
+        return sparse.csr_array(self.Y.astype(np.float64) + unknown)
 
     def truth(self, y: Any) -> Any:
-        """0/1 per label."""
-        return encode_labels(y, hierarchy=self.hierarchy).Y
+        """0/1 per label, NaN where unknown."""
+        return encode_labels(y, hierarchy=self.hierarchy, partly_known=True, nowhere_known=True).cells()
 
     def frequencies(self, sample_weight: np.ndarray | None = None) -> np.ndarray:
-        """Share of the examples with each label or class: what a model without features predicts."""
+        """Share of the known examples with each label or class: what a model without features predicts."""
         Y = self.Y
         rows = np.full(Y.shape[0], 1.0 / Y.shape[0]) if sample_weight is None else sample_weight / sample_weight.sum()
-        counts = np.bincount(Y.indices, weights=np.repeat(rows, np.diff(Y.indptr)), minlength=Y.shape[1])
-        return counts.astype(np.float64)  # of no label at all, bincount makes integers
+        counts = summed_by_label(Y, rows)
+        if self.unknown is None:
+            return counts
+        known = 1.0 - summed_by_label(self.unknown, rows)
+        return np.clip(counts / np.where(known > 0, known, 1.0), 0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -157,8 +180,20 @@ class ClassTarget(LabelTarget):
         return (np.array(codes)[:, None] == np.arange(len(number))).astype(int)
 
 
+def summed_by_label(cells: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
+    """Sum of the rows' weights over the cells that each label has."""
+    sums = np.bincount(cells.indices, weights=np.repeat(rows, np.diff(cells.indptr)), minlength=cells.shape[1])
+    return sums.astype(np.float64)  # of no label at all, bincount makes integers
+
+
 def encode_labels(
-    y: Any, *, hierarchy: Hierarchy | None = None, label_weight: Any = None, n_samples: int | None = None
+    y: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    label_weight: Any = None,
+    n_samples: int | None = None,
+    partly_known: bool = False,
+    nowhere_known: bool = False,
 ) -> LabelTarget:
     """Check y as a classifier takes it, classes or label sets, and encode it.
 
@@ -172,6 +207,12 @@ def encode_labels(
         Weights that multiply those of the hierarchy (or 1).
     n_samples : int, optional
         Number of rows that y must have.
+    partly_known : bool, default=False
+        Whether NaN in label sets, or a stored NaN of a CSR, is a label of which it is not known whether the row has it;
+        else it is refused. With a hierarchy, what follows from known labels is known: a row has the ancestors of its
+        labels, and none of the descendants of a label that it has not.
+    nowhere_known : bool, default=False
+        Whether a label may be unknown in all rows; else it is refused by name.
 
     Examples
     --------
@@ -189,8 +230,10 @@ def encode_labels(
             "Hierarchy.from_paths, from_edges and from_dict make one."
         )
     is_classes = _is_one_column_of_classes(y, hierarchy)
-    target = _encode_classes(y) if is_classes else _encode_label_sets(y, hierarchy)
+    target = _encode_classes(y) if is_classes else _encode_label_sets(y, hierarchy, partly_known=partly_known)
     check_n_samples(target.n_samples, n_samples)
+    if not nowhere_known:
+        refuse_nowhere_known(target.names, target.unknown, "label")
     given = check_weights("label_weight", label_weight, target.Y.shape[1], "label")
     return replace(target, weights=target.weights * given)
 
@@ -201,7 +244,7 @@ def _is_one_column_of_classes(y: Any, hierarchy: Hierarchy | None) -> bool:
     shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     if len(shape) != 2:
         return True
-    return shape[1] == 1 and not holds_only_0_and_1(as_array(y))
+    return shape[1] == 1 and not holds_only_0_and_1(known_part(as_array(y)))
 
 
 def _encode_classes(y: Any) -> ClassTarget:
@@ -222,20 +265,23 @@ def _encode_classes(y: Any) -> ClassTarget:
     return ClassTarget(Y=Y, names=names, weights=np.ones(len(classes)), classes=classes)
 
 
-def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
-    names = _column_names(y)
+def _encode_label_sets(y: Any, hierarchy: Hierarchy | None, *, partly_known: bool) -> LabelTarget:
+    names, without_column = _column_names(y), None
     if hierarchy is not None and names is not None:
-        y, names = _matched_by_name(y, names, hierarchy), list(hierarchy.names)
+        y, without_column = _matched_by_name(y, names, hierarchy)
+        names = list(hierarchy.names)
+    was_sparse = sparse.issparse(y)
     array = check_array(
-        y if sparse.issparse(y) else refuse_missing(as_array(y)),
+        y if sparse.issparse(y) else as_numbers(as_array(y)),
         accept_sparse="csr",
         dtype=None,
         input_name="y",
         ensure_min_features=1,
+        ensure_all_finite="allow-nan",
     )
-    if sparse.issparse(array) and not array.has_canonical_format:
-        array = array.copy()
-        array.sum_duplicates()
+    array, unknown = _known_and_unknown(array)
+    if unknown is not None and not partly_known:
+        refuse_unknown(int(np.flatnonzero(np.diff(unknown.indptr))[0]))
     if not holds_only_0_and_1(array.data if sparse.issparse(array) else array):
         raise ValueError(
             "Label sets must be a 0/1 matrix with one column per label. Got other values; "
@@ -249,15 +295,38 @@ def _encode_label_sets(y: Any, hierarchy: Hierarchy | None) -> LabelTarget:
                 f"y has {Y.shape[1]} columns and the hierarchy {len(hierarchy)} nodes; columns must follow "
                 "hierarchy.names. Pass a frame with named columns, or use hierarchy.encode."
             )
+        if unknown is None:
+            Y = hierarchy.close(Y)
+        else:
+            Y, unknown = close_partly_known(Y, unknown, hierarchy, without_column)
         return HierarchyTarget(
-            Y=hierarchy.close(Y),
+            Y=Y,
+            unknown=unknown,
             names=hierarchy.names,
             weights=np.array(hierarchy.weights),
             hierarchy=hierarchy,
-            was_sparse=sparse.issparse(y),
+            was_sparse=was_sparse,
         )
     label_names = tuple(names) if names is not None else tuple(f"y{j}" for j in range(Y.shape[1]))
-    return LabelTarget(Y=Y, names=label_names, weights=np.ones(Y.shape[1]), was_sparse=sparse.issparse(y))
+    return LabelTarget(Y=Y, unknown=unknown, names=label_names, weights=np.ones(Y.shape[1]), was_sparse=was_sparse)
+
+
+def _known_and_unknown(array: Any) -> tuple[Any, sparse.csr_array | None]:
+    """The cells with 0 in place of NaN, and where NaN was; None for nowhere."""
+    if sparse.issparse(array) and not array.has_canonical_format:
+        array = array.copy()
+        array.sum_duplicates()
+    values = array.data if sparse.issparse(array) else array
+    if values.dtype.kind != "f" or not np.isnan(values).any():
+        return array, None
+    if not sparse.issparse(array):
+        unknown = np.isnan(array)
+        return np.where(unknown, 0.0, array), sparse.csr_array(unknown)
+    known, unknown = sparse.csr_array(array, copy=True), sparse.csr_array(array, copy=True)
+    unknown.data = np.isnan(array.data)
+    unknown.eliminate_zeros()
+    known.data = np.where(np.isnan(array.data), 0.0, array.data)
+    return known, sparse.csr_array(unknown.astype(bool))
 
 
 def _column_names(y: Any) -> list[str] | None:
@@ -265,45 +334,17 @@ def _column_names(y: Any) -> list[str] | None:
     return None if columns is None else [str(name) for name in columns]
 
 
-def _matched_by_name(y: Any, names: list[str], hierarchy: Hierarchy) -> sparse.csr_array:
+def _matched_by_name(y: Any, names: list[str], hierarchy: Hierarchy) -> tuple[sparse.csr_array, np.ndarray]:
+    """The cells in the order of the hierarchy, and the labels that have no column."""
     unknown = [name for name in names if name not in hierarchy]
     if unknown:
         raise ValueError(
             f"The label {unknown[0]!r} of y is not in the hierarchy; {len(unknown)} labels are unknown to it."
         )
-    given = sparse.csc_array(refuse_missing(as_array(y)).astype(np.float64))
+    given = sparse.csc_array(as_numbers(as_array(y)).astype(np.float64))
     position = np.array([hierarchy.index(name) for name in names], dtype=np.int64)
     coordinates = sparse.coo_array(given)
     row, column = coordinates.coords
     shape = (given.shape[0], len(hierarchy))
-    return sparse.csr_array((coordinates.data, (row, position[column])), shape=shape)
-
-
-def holds_only_0_and_1(values: np.ndarray) -> bool:
-    """Whether the values are numbers, and none is other than 0 and 1."""
-    if values.dtype.kind not in "biuf":
-        return False
-    return bool(((values == 0) | (values == 1)).all())
-
-
-def refuse_missing(values: np.ndarray) -> np.ndarray:
-    """Return the values, or refuse them with the first row that has none."""
-    if values.dtype.kind == "f":
-        missing = np.isnan(values)
-    elif values.dtype == object:
-        missing = np.array([is_missing(value) for value in values.ravel().tolist()], dtype=bool)
-        missing = missing.reshape(values.shape)
-    else:
-        return values
-    if missing.any():
-        row = int(np.argwhere(missing)[0][0])
-        raise ValueError(
-            f"Input y contains NaN (first in row {row}). Partially labelled data is refused: nothing is guessed; "
-            "remove those rows or fill the labels in."
-        )
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        row = int(np.argwhere(np.isinf(values))[0][0])
-        raise ValueError(
-            f"Input y contains infinity (first in row {row}); labels are 0 and 1, classes any finite value."
-        )
-    return values
+    without_column = np.setdiff1d(np.arange(len(hierarchy)), position)
+    return sparse.csr_array((coordinates.data, (row, position[column])), shape=shape), without_column

@@ -11,8 +11,9 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.hierarchy import Hierarchy
+from ramify.targets.cells import refuse_missing
 from ramify.targets.distances import PairDistance, mean_distance
-from ramify.targets.labels import encode_labels, refuse_missing
+from ramify.targets.labels import encode_labels
 from ramify.targets.numbers import encode_numbers
 from ramify.targets.target import Target, check_n_samples
 

@@ -11,8 +11,9 @@ from sklearn.utils import check_array
 
 from ramify import _core
 from ramify.features.frames import as_array
+from ramify.targets.cells import as_numbers
 from ramify.targets.distances import PairDistance, number_distance
-from ramify.targets.target import Target, check_n_samples, check_weights
+from ramify.targets.target import Target, check_n_samples, check_weights, refuse_nowhere_known
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,7 +23,7 @@ class NumberTarget(Target):
     Attributes
     ----------
     Y : array of shape (n_samples, n_targets)
-        Standardised numbers: mean 0 and variance 1 per target (constant targets are 0).
+        Standardised numbers: mean 0 and variance 1 per target (constant targets are 0), NaN where unknown.
     mean, scale : arrays of shape (n_targets,)
         What takes a standardised value back: `value * scale + mean`.
     is_single : bool
@@ -81,9 +82,27 @@ class NumberTarget(Target):
 
 
 def encode_numbers(
-    y: Any, *, target_weight: Any = None, sample_weight: np.ndarray | None = None, n_samples: int | None = None
+    y: Any,
+    *,
+    target_weight: Any = None,
+    sample_weight: np.ndarray | None = None,
+    n_samples: int | None = None,
+    partly_known: bool = False,
 ) -> NumberTarget:
     """Check y and standardise it, weighted by `sample_weight` where given.
+
+    Parameters
+    ----------
+    y : array or frame of shape (n_samples,) or (n_samples, n_targets)
+        Numbers.
+    target_weight : array of shape (n_targets,), optional
+        Weights of the targets in the impurity.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the rows.
+    n_samples : int, optional
+        Number of rows that y must have.
+    partly_known : bool, default=False
+        Whether NaN in a matrix is a number that is unknown; else, and in a single column, it is refused.
 
     Examples
     --------
@@ -95,36 +114,59 @@ def encode_numbers(
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     columns = getattr(y, "columns", None)
     # Row by row in memory: the order of summation, and so the last bit, must not depend on the layout of y.
-    given = finite_numbers(y)
+    given = finite_numbers(y, partly_known=partly_known)
     is_single = given.ndim == 1
     array = given.reshape(-1, 1) if is_single else given
     check_n_samples(len(array), n_samples)
     weights = check_weights("target_weight", target_weight, array.shape[1], "target")
+    names = tuple(map(str, columns)) if columns is not None else tuple(f"y{j}" for j in range(array.shape[1]))
+    unknown = sparse.csr_array(np.isnan(array)) if np.isnan(array).any() else None
+    refuse_nowhere_known(names, unknown, "target")
     pivot = _pivot(array)
-    mean = np.average(array - pivot, axis=0, weights=sample_weight)
+    mean = _average(array - pivot, sample_weight)
     centred = (array - pivot) - mean
-    largest = np.abs(centred).max(axis=0)
+    largest = np.nanmax(np.abs(centred), axis=0)
     unit = np.where(largest > 0, largest, 1.0)
-    scale = unit * np.sqrt(np.average((centred / unit) ** 2, axis=0, weights=sample_weight))
+    scale = unit * np.sqrt(_average((centred / unit) ** 2, sample_weight))
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     mean = pivot + mean
     safe = np.where(constant, 1.0, scale)
-    Y = np.where(constant, 0.0, centred / safe)
-    names = tuple(map(str, columns)) if columns is not None else tuple(f"y{j}" for j in range(array.shape[1]))
-    return NumberTarget(Y=Y, mean=mean, scale=safe, weights=weights, names=names, is_single=is_single, given=given)
+    Y = np.where(constant & ~np.isnan(array), 0.0, centred / safe)
+    return NumberTarget(
+        Y=Y,
+        mean=mean,
+        scale=safe,
+        weights=weights,
+        names=names,
+        is_single=is_single,
+        given=given,
+        unknown=unknown,
+    )
+
+
+def _average(columns: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Mean of each column over its known numbers."""
+    known = ~np.isnan(columns)
+    if known.all():
+        return np.asarray(np.average(columns, axis=0, weights=weights))
+    weighed = known * (1.0 if weights is None else weights[:, None])
+    return np.asarray((weighed * np.where(known, columns, 0.0)).sum(axis=0) / weighed.sum(axis=0))
 
 
 def _pivot(array: np.ndarray) -> np.ndarray:
     """What to subtract first: the smallest number where all lie close to it, so that their differences are exact."""
-    low, high = array.min(axis=0), array.max(axis=0)
+    low, high = np.nanmin(array, axis=0), np.nanmax(array, axis=0)
     with np.errstate(over="ignore"):
         return np.where(high - low < 1e-6 * np.abs(low), low, 0.0)
 
 
-def finite_numbers(y: Any) -> np.ndarray:
-    """A numeric target as an array of floats, or an error that names the first row that has none."""
+def finite_numbers(y: Any, *, partly_known: bool = False) -> np.ndarray:
+    """A numeric target as an array of floats, or an error that names the first row that has none.
+
+    Where it may be partly known, a matrix may hold NaN.
+    """
     array = check_array(
-        y if sparse.issparse(y) else as_array(y),
+        y if sparse.issparse(y) else as_numbers(as_array(y)),
         dtype=np.float64,
         order="C",
         ensure_2d=False,
@@ -133,7 +175,7 @@ def finite_numbers(y: Any) -> np.ndarray:
         ensure_all_finite=False,
     )
     for word, wrong in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
-        if wrong.any():
+        if wrong.any() and not (word == "NaN" and partly_known and array.ndim == 2):
             row = int(np.argwhere(wrong)[0][0])
             raise ValueError(
                 f"Input y contains {word} (first in row {row}). Rows without a target are refused: nothing is guessed; "

@@ -34,8 +34,8 @@ class Target(ABC):
         Weight of each entry of a vector in the impurity.
     hierarchy : Hierarchy or None
         Hierarchy of the labels.
-    known : None
-        Which entries are known; None says that all are.
+    unknown : CSR array of shape (n_samples, n_outputs), or None
+        True where an entry is unknown; None says that all are known.
     parts : tuple of Target
         The targets that a mixed one holds side by side; else empty.
     forest : str
@@ -64,7 +64,7 @@ class Target(ABC):
     names: tuple[str, ...]
     weights: np.ndarray
     hierarchy: Hierarchy | None = None
-    known: Any = None
+    unknown: sparse.csr_array | None = None
     parts: tuple[Target, ...] = ()
 
     @property
@@ -76,6 +76,21 @@ class Target(ABC):
     def n_outputs(self) -> int:
         """Number of things predicted for an example: 1 for classes, else one per name."""
         return len(self.names)
+
+    @property
+    def known_share(self) -> np.ndarray | None:
+        """Share of the examples of which each entry is known; None where all are."""
+        if self.unknown is None:
+            return None
+        n_unknown = np.bincount(self.unknown.indices, minlength=self.unknown.shape[1])
+        return np.asarray(1.0 - n_unknown / self.unknown.shape[0])
+
+    def rows_with_target(self) -> np.ndarray | None:
+        """Numbers of the examples of which something is known; None where that is all of them."""
+        if self.unknown is None:
+            return None
+        some = np.diff(self.unknown.indptr) < self.unknown.shape[1]
+        return None if some.all() else np.flatnonzero(some)
 
     @property
     def groups(self) -> np.ndarray | None:
@@ -153,6 +168,31 @@ class Target(ABC):
     def measure_options(self) -> dict[str, Any]:
         """What the measure must know of the examples learnt from."""
         return {}
+
+
+def refuse_nowhere_known(names: tuple[str, ...], unknown: sparse.csr_array | None, noun: str) -> None:
+    """Refuse a label or number that no row knows."""
+    if unknown is None:
+        return
+    n_unknown = np.bincount(unknown.indices, minlength=unknown.shape[1])
+    nowhere = [name for name, n in zip(names, n_unknown.tolist(), strict=True) if n == unknown.shape[0]]
+    if nowhere:
+        others = f", and {len(nowhere) - 1} more" if len(nowhere) > 1 else ""
+        raise ValueError(
+            f"The {noun} {nowhere[0]!r}{others} is known of no row: there is nothing to learn it from. Leave it out."
+        )
+
+
+def refuse_partly_known(owner: Any, target: Target) -> None:
+    """Refuse unknown cells in the name of who does not take them."""
+    if target.unknown is None:
+        return
+    row = int(np.flatnonzero(np.diff(target.unknown.indptr))[0])
+    name = owner if isinstance(owner, str) else type(owner).__name__
+    raise ValueError(
+        f"{name} takes complete targets, but y has unknown cells (NaN, first in row {row}). Forests and boosted trees "
+        "take them as they are; else remove those rows or fill the cells in."
+    )
 
 
 def check_n_samples(n_targets: int, n_samples: int | None) -> None:

@@ -1,0 +1,190 @@
+"""Forests and boosted trees on targets that are known in part."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ramify import Hierarchy, load, save
+from ramify.datasets import make_hierarchical
+from ramify.ensemble import (
+    BoostedClassifier,
+    BoostedRegressor,
+    Calibrated,
+    ConformalSets,
+    ForestClassifier,
+    ForestRegressor,
+)
+from ramify.metrics import auprc
+
+DAG = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "ab"), ("b", "ab"), ("ab", "c"), ("b", "d")])
+
+
+def hierarchical(hierarchy=DAG, n=120, hidden=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    lowest = X[:, :1] + 0.7 * rng.normal(size=(n, len(hierarchy))) > 0.8
+    Y = hierarchy.close(sparse.csr_array(lowest.astype(int))).toarray().astype(float)
+    return X, Y, np.where(rng.random(Y.shape) < hidden, np.nan, Y)
+
+
+@pytest.mark.parametrize("sample_weight", [None, "integers"])
+@pytest.mark.parametrize("hidden", [0.2, 0.5, 0.9])
+def test_no_label_is_more_probable_than_one_above_it(hidden, sample_weight):
+    X, _, Y = hierarchical(hidden=hidden)
+    weights = None if sample_weight is None else np.random.default_rng(1).integers(1, 4, len(X))
+    forest = ForestClassifier(20, hierarchy=DAG, oob_score=True, random_state=0).fit(X, Y, weights)
+    below, above = DAG.ancestor_matrix.nonzero()
+    out_of_bag = forest.oob_prediction_[~np.isnan(forest.oob_prediction_).any(axis=1)]
+    assert len(out_of_bag) > 40
+    for probability in (forest.predict_proba(X), out_of_bag, forest.predict_proba(X[::-1] * 3)):
+        assert (probability[:, below] <= probability[:, above]).all()
+    assert (forest.prior_[below] <= forest.prior_[above] + 1e-12).all()
+
+
+def test_hiding_nothing_changes_no_bit():
+    X, Y, _ = hierarchical()
+    complete = ForestClassifier(10, hierarchy=DAG, random_state=0).fit(X, Y.astype(int))
+    as_floats = ForestClassifier(10, hierarchy=DAG, random_state=0).fit(X, Y)
+    assert not hasattr(as_floats, "known_share_")
+    for name, array in complete.trees_.arrays().items():
+        np.testing.assert_array_equal(as_floats.trees_.arrays()[name], array)
+
+
+def test_hiding_one_cell_of_many_changes_little():
+    X, Y, _ = hierarchical(n=300)
+    hidden = Y.copy()
+    hidden[7, -1] = np.nan
+    complete, partly = (ForestClassifier(30, random_state=0).fit(X, y).predict_proba(X) for y in (Y, hidden))
+    assert 0 < np.abs(complete - partly).mean() < 0.02
+
+
+@pytest.mark.parametrize("made", [ForestClassifier, BoostedClassifier])
+def test_whole_rows_hidden_equal_rows_dropped(made):
+    X, Y, _ = hierarchical()
+    rows = np.arange(len(X)) % 4 != 1
+    hidden = np.where(rows[:, None], Y, np.nan)
+    fitted = [made(8, hierarchy=DAG, random_state=0) for _ in range(2)]
+    np.testing.assert_array_equal(
+        fitted[0].fit(X, hidden).predict_proba(X), fitted[1].fit(X[rows], Y[rows]).predict_proba(X)
+    )
+
+
+def test_out_of_bag_rows_of_which_nothing_is_known_are_nan():
+    X, Y, _ = hierarchical()
+    hidden = Y.copy()
+    hidden[[3, 8]] = np.nan
+    forest = ForestClassifier(30, hierarchy=DAG, oob_score=True, random_state=0).fit(X, hidden)
+    assert np.flatnonzero(np.isnan(forest.oob_prediction_).any(axis=1)).tolist() == [3, 8]
+    known = ~np.isnan(hidden).any(axis=1)
+    np.testing.assert_allclose(forest.oob_score_, auprc(Y[known], forest.oob_prediction_[known]))
+
+
+def test_out_of_bag_score_and_share_known_are_of_known_cells():
+    X, _, Y = hierarchical(hidden=0.4)
+    forest = ForestClassifier(30, oob_score=True, random_state=0).fit(X, Y)
+    known = ~np.isnan(Y)
+    np.testing.assert_allclose(forest.known_share_, known.mean(axis=0))
+    np.testing.assert_allclose(forest.prior_, np.nanmean(Y, axis=0))
+    np.testing.assert_allclose(forest.oob_score_, auprc(Y[known], forest.oob_prediction_[known]))
+
+
+def best_by_trial(scores, has, quality):
+    candidates = np.unique(scores)
+    return max(quality(scores >= cut, has) for cut in candidates)
+
+
+@pytest.mark.parametrize("rule", ["f1", "cardinality", "density", {"fp": 1, "fn": 4}])
+def test_thresholds_are_chosen_on_known_cells(rule):
+    X, _, Y = hierarchical(hidden=0.4, n=200)
+    forest = ForestClassifier(30, threshold=rule, oob_score=True, random_state=0).fit(X, Y)
+    limits, known = np.broadcast_to(forest.threshold_, Y.shape[1]), ~np.isnan(Y)
+    predicted = forest.oob_prediction_ > limits
+    if rule == "cardinality":
+        np.testing.assert_allclose(predicted[known].sum(), Y[known].sum(), atol=3)
+        return
+    for label in range(Y.shape[1]):
+        seen = known[:, label]
+        has, chosen, scores = Y[seen, label] == 1, predicted[seen, label], forest.oob_prediction_[seen, label]
+        if rule == "density":
+            np.testing.assert_allclose(chosen.sum(), has.sum(), atol=3)
+        elif rule == "f1":
+
+            def f1(sets, has):
+                return 2 * (sets & has).sum() / (sets.sum() + has.sum())
+
+            np.testing.assert_allclose(f1(chosen, has), best_by_trial(scores, has, f1))
+        else:
+
+            def gain(sets, has):
+                return -(sets & ~has).sum() - 4 * (~sets & has).sum()
+
+            assert gain(chosen, has) >= best_by_trial(scores, has, gain)
+
+
+def test_numbers_out_of_bag_are_scored_where_known():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    Y = np.column_stack([X[:, 0], 5 + 2 * X[:, 1]]) + 0.1 * rng.normal(size=(150, 2))
+    hidden = np.where(rng.random(Y.shape) < 0.3, np.nan, Y)
+    forest = ForestRegressor(50, max_features=None, oob_score=True, random_state=0).fit(X, hidden)
+    assert forest.oob_score_ > 0.8
+    assert not np.isnan(forest.predict(X)).any()
+    np.testing.assert_allclose(forest.prior_, np.nanmean(hidden, axis=0))
+    assert BoostedRegressor(50, random_state=0).fit(X, hidden).predict(X).shape == Y.shape
+
+
+def test_unknown_labels_pull_boosted_trees_nowhere():
+    """A label known in one half only is learnt from that half; the other would pull it to its own values."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(float)
+    hidden = Y.copy()
+    hidden[200:, 1] = np.nan
+    as_negative = np.nan_to_num(hidden)
+    partly, negative = (
+        BoostedClassifier(60, random_state=0).fit(X, y).predict_proba(X)[200:, 1] for y in (hidden, as_negative)
+    )
+    assert ((partly > 0.5) == Y[200:, 1]).mean() > 0.95
+    assert ((negative > 0.5) == Y[200:, 1]).mean() < 0.75
+
+
+def test_models_of_partly_known_targets_are_saved(tmp_path):
+    X, _, Y = hierarchical()
+    forest = ForestClassifier(5, hierarchy=DAG, random_state=0).fit(X, Y)
+    save(forest, tmp_path / "forest.ramify")
+    again = load(tmp_path / "forest.ramify")
+    np.testing.assert_array_equal(again.predict_proba(X), forest.predict_proba(X))
+    np.testing.assert_array_equal(again.known_share_, forest.known_share_)
+
+
+@pytest.mark.parametrize("made", [Calibrated, ConformalSets])
+def test_what_needs_complete_targets_refuses_others_by_name(made):
+    X, _, Y = hierarchical()
+    with pytest.raises(ValueError, match=f"{made.__name__} takes complete targets, but y has unknown cells"):
+        made(ForestClassifier(20, random_state=0)).fit(X, Y)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_do_not_change_a_bit(n_jobs):
+    X, _, Y = hierarchical()
+    serial, threaded = (ForestClassifier(6, random_state=0, n_jobs=n).fit(X, Y).trees_.arrays() for n in (1, n_jobs))
+    for name, array in serial.items():
+        np.testing.assert_array_equal(threaded[name], array)
+
+
+def test_planted_structure_is_found_through_hidden_labels():
+    """Unknown as unknown is better than unknown as negative, and not much worse than all known."""
+    data = make_hierarchical(600, depth=2, random_state=0)
+    Y = data.hierarchy.close(sparse.csr_array(data.y)).toarray().astype(float)
+    rng = np.random.default_rng(0)
+    train = np.arange(600) < 400
+    hidden = np.where(rng.random(Y.shape) < 0.5, np.nan, Y)
+
+    def reached(y):
+        forest = ForestClassifier(60, hierarchy=data.hierarchy, random_state=0).fit(data.X[train], y[train])
+        return auprc(Y[~train], forest.predict_proba(data.X[~train]))
+
+    complete, partly = reached(Y), reached(hidden)
+    negative = np.nan_to_num(hidden)
+    assert partly > reached(data.hierarchy.close(negative.astype(int)).astype(float)) + 0.02
+    assert partly > complete - 0.1
