@@ -80,6 +80,8 @@ def slow_permutation(forest, data):
             of_outputs = squared.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
             if data.error == "auprc":
                 return 1 - pooled_auprc(truth[known], predicted[known]), of_outputs
+            if data.error == "hamming":
+                return ((predicted >= 0.5) != truth)[known].sum() / len(X), of_outputs
             return squared.sum() / len(X), of_outputs
 
         before, own = errors(X)
@@ -107,6 +109,15 @@ def test_scores_equal_their_formulas(kind):
     scores, per_output = slow_permutation(forest, data)
     np.testing.assert_allclose(found["permutation"].scores, scores, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found["permutation"].per_label.toarray(), per_output, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("error", ["brier", "hamming"])
+def test_other_errors_equal_their_formulas(error):
+    X, Y = make_data("labels", seed=2)
+    forest = grown("labels", X, Y)
+    scores, _ = slow_permutation(forest, Data(X, Y, np.ones(4), error))
+    found = forest_ranking(forest, "permutation", X, Y, error=error)
+    np.testing.assert_allclose(found.scores, scores, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["labels", "numbers"])
