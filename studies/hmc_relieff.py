@@ -11,10 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from ramify.datasets import Dataset, make_hierarchical, read_arff
 from ramify.ensemble import ForestClassifier
 from ramify.metrics import auprc
+from ramify.plots import addition_curves
 from ramify.ranking import relief_path
 from ramify.study import Study, available, data_folder
 
@@ -34,6 +36,15 @@ CONTROLLED = {
     "sparse labels": {"depth": 3, "width": 2, "label_probability": 0.25},
     "sparse features": {"depth": 3, "width": 2, "density": 0.1},
 }
+# Rows, features, labels, depth and labels per example: ours / Table 1. Ours are the training parts alone.
+EDITIONS = {
+    "Diatoms": ("2065 / 1098", "371 / 200", "398 / 107", "3 / 2", "1.95 / 1.98"),
+    "ImCLEF07A": ("10000 / 10006", "80 / 80", "96 / 96", "3 / 3", "3 / 3"),
+    "ImCLEF07D": ("10000 / 10006", "80 / 80", "46 / 46", "3 / 3", "3 / 3"),
+    "pheno_GO": ("653 / not in the paper", "69", "3127", "13", "35.4"),
+    "eisen_GO": ("1055 / not in the paper", "79", "3573", "12.1", "38.0"),
+}
+N_FEATURES = {"Diatoms": 371, "ImCLEF07A": 80, "ImCLEF07D": 80, "pheno_GO": 69, "eisen_GO": 79}
 QUICK = ("pheno_GO", "balanced", "sparse features")
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.25)
 NEIGHBOURS = (5, 10, 25, 50)
@@ -161,15 +172,18 @@ def by_chance(
     return {**mean, "random high": float(np.quantile(areas, 0.975))}
 
 
+TITLES = {
+    "sets": "Data sets: ours / Table 1 of the paper",
+    "HMC-ReliefF": "HMC-ReliefF: area under the addition curve",
+    "HMLC-Relief": "HMLC-Relief: area under the addition curve",
+    "truth": "Controlled setting: does the ranking find the planted drivers?",
+    "curves": "Curves of the best setting beside the random mean",
+    "m and K": "Mean area of HMC-ReliefF by m (over K) and by K (over m)",
+}
+
+
 def findings(study: Study) -> str:
     """Areas under the curves against chance, and how they change with m and K."""
-    values = study.results()
-    values = (
-        values[values["status"] == "done"]
-        .drop(columns=["split"])
-        .groupby(["dataset", "method"])
-        .mean(numeric_only=True)
-    )
     parts = ["# ReliefF for hierarchical multi-label classification", ""]
     if study.missing:
         parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
@@ -178,55 +192,122 @@ def findings(study: Study) -> str:
         "SCOP-FUN. SCOP-GO, SCOP-FUN and Yeast-GO are not at hand.",
         "",
     ]
-    for method in ("HMC-ReliefF", "HMLC-Relief"):
-        parts += [f"## {method}: area under the addition curve", "", markdown(areas(values, method)), ""]
-    parts += ["## Controlled setting: does the ranking find the planted drivers?", "", markdown(truths(values)), ""]
-    parts += ["## Curves of the best setting beside the random mean", "", markdown(best_curves(values)), ""]
+    for name, table in tables(study).items():
+        parts += [f"## {TITLES[name]}", "", table, ""]
     return "\n".join(parts)
 
 
-def grid_of(values: pd.DataFrame, method: str, ending: str) -> pd.DataFrame:
-    own = values.xs(method, level="method")
-    return own[[name for name in own if name.startswith("m ") and name.endswith(ending)]].dropna(how="all")
+def summary(results: pd.DataFrame) -> pd.DataFrame:
+    """What the page needs of the cells: a row per data set and method, means over the folds that were run."""
+    if "lowest" in results:
+        return results
+    done = results[results["status"] == "done"] if "status" in results else results
+    rows = []
+    for (dataset, method), cells in done.groupby(["dataset", "method"], sort=False):
+        means = cells.mean(numeric_only=True)
+        row = {"dataset": dataset, "method": method, "split": np.nan, "folds": cells["split"].nunique()}
+        row["cpu_seconds"] = cells["cpu_seconds"].sum()
+        points = means.filter(like=" @ ").dropna()
+        if method == "random":
+            chosen = "random"
+            row |= {"mean": means["random area"], "high": means["random high"]}
+        else:
+            areas = means.filter(regex="^m .* area$").dropna()
+            chosen = str(areas.idxmax()).removesuffix(" area")
+            row |= {"lowest": areas.min(), "mean": areas.mean(), "highest": areas.max()}
+            row |= {"best m": float(chosen.split()[1]), "best K": float(chosen.split()[3])}
+            for share in SHARES:
+                row[f"by m {share:g}"] = areas.filter(regex=f"^m {share:g} ").mean()
+            for k in NEIGHBOURS:
+                row[f"by K {k}"] = areas.filter(regex=f" K {k} ").mean()
+            truth = means.filter(regex=" truth$").dropna()
+            if len(truth):
+                row |= {"truth mean": truth.mean(), "truth best": truth.max()}
+            random = done[(done["dataset"] == dataset) & (done["method"] == "random")]
+            if len(random):
+                row["above"] = float((areas > random["random area"].mean()).mean())
+        row |= {f"@ {name.split(' @ ')[1]}": value for name, value in points.items() if name.startswith(f"{chosen} @")}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def areas(values: pd.DataFrame, method: str) -> pd.DataFrame:
-    frame = grid_of(values, method, " area")
-    chance = values.xs("random", level="method")
-    shown = pd.DataFrame(
-        {
-            "mean over m and K": frame.mean(axis=1),
-            "lowest": frame.min(axis=1),
-            "highest": frame.max(axis=1),
-            "best setting": frame.idxmax(axis=1).str.removesuffix(" area"),
-            "random mean": chance["random area"].reindex(frame.index),
-            "random 97.5 %": chance["random high"].reindex(frame.index),
-        }
-    )
-    above = frame.gt(shown["random mean"], axis=0).mean(axis=1)
-    shown["settings above random"] = [f"{share:.0%}" for share in above]
-    return shown.round(4)
+def tables(study: Study) -> dict[str, str]:
+    """The tables of the study's page."""
+    values = summary(study.results()).set_index(["dataset", "method"])
+    names = [name for name in [*EDITIONS, *CONTROLLED] if name in values.index.unique("dataset")]
+    made = {"sets": data_sets(names)}
+    for method in ("HMC-ReliefF", "HMLC-Relief"):
+        made[method] = areas(values, names, method)
+    return {**made, "truth": truths(values), "curves": best_curves(values, names), "m and K": by_setting(values, names)}
 
 
-def truths(values: pd.DataFrame) -> pd.DataFrame:
+def figures(study: Study) -> dict[str, Figure]:
+    """Addition (FFA) curves of the best setting beside the mean of random rankings (Figures 2 and 3)."""
+    values = summary(study.results()).set_index(["dataset", "method"])
+    drawn = {}
+    for name in values.index.unique("dataset"):
+        own = values.xs(name, level="dataset")
+        points = [column for column in own if column.startswith("@ ")]
+        if own.loc[["HMC-ReliefF", "random"], points].isna().any(axis=None):
+            continue
+        sizes = sizes_of(N_FEATURES.get(name, 60), len(points))
+        row = own.loc["HMC-ReliefF"]
+        curve = {f"HMC-ReliefF, m {row['best m']:.0%}, K {row['best K']:.0f}": (sizes, row[points].tolist())}
+        random = (sizes, own.loc["random", points].tolist(), None, None)
+        drawn[name.replace(" ", "-")] = addition_curves(curve, random=random)
+    return drawn
+
+
+def data_sets(names: list[str]) -> str:
+    """Rows, features and labels, ours beside Table 1."""
+    rows = [[name, *EDITIONS[name]] for name in names if name in EDITIONS]
+    columns = ["data set", "rows", "features", "labels", "depth", "labels per example"]
+    return markdown(pd.DataFrame(rows, columns=columns).set_index("data set"))
+
+
+def areas(values: pd.DataFrame, names: list[str], method: str) -> str:
+    """Lowest, mean and highest area over the settings, and random rankings' beside them."""
+    frame = values.xs(method, level="method").reindex(names).dropna(how="all")
+    chance = values.xs("random", level="method").reindex(frame.index)
+    shown = frame[["lowest", "mean", "highest"]].map("{:.3f}".format)
+    shown.insert(0, "folds", frame["folds"].map("{:.0f}".format))
+    shown["random mean"] = chance["mean"].map("{:.3f}".format)
+    shown["random 97.5 %"] = chance["high"].map("{:.3f}".format)
+    shown["settings above"] = frame["above"].map("{:.0%}".format)
+    return markdown(shown.rename_axis(method))
+
+
+def truths(values: pd.DataFrame) -> str:
     """AUPRC of the planted drivers, the mean over m and K."""
     columns = {}
     for method in ("HMC-ReliefF", "HMLC-Relief"):
-        frame = grid_of(values, method, " truth")
-        columns[f"{method}, mean"] = frame.mean(axis=1)
-        columns[f"{method}, best"] = frame.max(axis=1)
-    return pd.DataFrame(columns).round(3)
+        frame = values.xs(method, level="method").reindex(list(CONTROLLED))
+        columns[f"{method}, mean"], columns[f"{method}, best"] = frame["truth mean"], frame["truth best"]
+    return markdown(pd.DataFrame(columns).dropna(how="all").map("{:.2f}".format))
 
 
-def best_curves(values: pd.DataFrame) -> pd.DataFrame:
+def best_curves(values: pd.DataFrame, names: list[str]) -> str:
+    """Curves of the best setting beside the random mean."""
+    points = [column for column in values if column.startswith("@ ")]
     rows = {}
-    for dataset in values.index.unique("dataset"):
-        own = values.xs(dataset, level="dataset")
-        best = str(own.loc["HMC-ReliefF"].filter(like=" area").filter(like="m ").astype(float).idxmax())
-        prefix = best.removesuffix(" area")
-        rows[f"{dataset}, {prefix}"] = own.loc["HMC-ReliefF"].filter(like=f"{prefix} @").astype(float).tolist()
-        rows[f"{dataset}, random"] = own.loc["random"].filter(like="random @").astype(float).tolist()
-    return pd.DataFrame.from_dict(rows, orient="index").round(3).fillna("")
+    for name in names:
+        own = values.xs(name, level="dataset")
+        if own.loc[["HMC-ReliefF", "random"], points].isna().any(axis=None):
+            continue
+        best = own.loc["HMC-ReliefF"]
+        rows[f"{name}, m {best['best m']:.0%}, K {best['best K']:.0f}"] = best[points]
+        rows[f"{name}, random"] = own.loc["random", points]
+    frame = pd.DataFrame.from_dict(rows, orient="index").astype(float).map("{:.3f}".format)
+    frame.columns = [*(f"{number}." for number in range(1, len(points))), "all"]
+    return markdown(frame)
+
+
+def by_setting(values: pd.DataFrame, names: list[str]) -> str:
+    """Mean areas for each m and each K."""
+    columns = [*(f"by m {share:g}" for share in SHARES), *(f"by K {k}" for k in NEIGHBOURS)]
+    frame = values.xs("HMC-ReliefF", level="method").reindex(names)[columns].dropna(how="all").map("{:.3f}".format)
+    frame.columns = [*(f"m {share:.0%}" for share in SHARES), *(f"K {k}" for k in NEIGHBOURS)]
+    return markdown(frame.rename_axis(None))
 
 
 def markdown(frame: pd.DataFrame) -> str:

@@ -11,10 +11,12 @@ from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 
-from ramify.compare import average_ranks, friedman, nemenyi, wilcoxon_bh
+from ramify.compare import average_ranks, compare, friedman, nemenyi, wilcoxon_bh
 from ramify.datasets import Dataset, read_arff
 from ramify.ensemble import ForestClassifier
+from ramify.plots import critical_difference, quality_by_size
 from ramify.ranking import (
     ReliefRanker,
     efficiency,
@@ -41,6 +43,24 @@ ABSENT = (
     "exprindiv-ara, hom-ara, interpro-ara, scop-ara, seq-ara, struc-ara (FUN and GO), hom-yeast-FUN, icpr2010, "
     "reuters, wipo, yeast-GO"
 )
+# Training and test rows, features, labels and largest depth: ours / Table 1. The yeast sets are an older edition.
+EDITIONS = {
+    "cellcycle_FUN": ("2476+1281 / 2482+1284", "77 / 77", "499 / 751", "6 / 4"),
+    "church_FUN": ("2474+1281 / 2480+1284", "27 / 27", "499 / 751", "6 / 4"),
+    "derisi_FUN": ("2450+1275 / 2455+1278", "63 / 63", "499 / 751", "6 / 4"),
+    "eisen_FUN": ("1587+837 / 1588+837", "79 / 79", "461 / 751", "6 / 4"),
+    "expr_FUN": ("2488+1291 / 2494+1294", "551 / 552", "499 / 751", "6 / 4"),
+    "gasch1_FUN": ("2480+1284 / 2486+1287", "173 / 173", "499 / 751", "6 / 4"),
+    "pheno_FUN": ("1009+582 / 1010+582", "69 / 69", "455 / 751", "6 / 4"),
+    "seq_FUN": ("2580+1339 / 2590+1342", "478 / 478", "499 / 751", "6 / 4"),
+    "spo_FUN": ("2437+1266 / 2442+1269", "80 / 80", "499 / 751", "6 / 4"),
+    "struc_FUN": ("2525+1313 / 2535+1316", "19628 / 19628", "499 / 751", "6 / 4"),
+    "Diatoms": ("2065+1054 / 726+372", "371 / 200", "398 / 81", "3 / 2"),
+    "Enron_corr": ("988+660 / 988+660", "1001 / 1001", "56 / 67", "3 / 3"),
+    "ImCLEF07A": ("10000+1006 / 10000+1006", "80 / 80", "96 / 152", "3 / 3"),
+    "ImCLEF07D": ("10000+1006 / not in Table 1", "80", "46", "3"),
+}
+FIGURE_5 = ("spo_FUN", "ImCLEF07D", "church_FUN", "Enron_corr")
 QUICK = ("church_FUN", "eisen_FUN", "pheno_FUN", "Enron_corr")
 
 SIZES = (10, 25, 50, 75, 100, 150, 250)
@@ -76,6 +96,7 @@ def study(data: str | Path | None = None, folder: str | Path = "results/hmlc_ran
             **{name: partial(ensemble, name=name, sizes=sizes) for name in ENSEMBLES},
             "Relief": partial(relief, shares=SHARES),
             "Agreement": agreement,
+            "Errors": errors,
         },
         splits="parts",
         folder=folder,
@@ -156,28 +177,128 @@ def agreement(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # 
     return {**apart, **{f"efficiency {name}": efficiency(ranking) for name, ranking in rankings.items()}}
 
 
+def errors(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:
+    """The Random Forest score by other errors than 1 - AUPRC, which Eq. 3 leaves open (Bagging, 10 trees)."""
+    forest = forest_of(train, "Bagging", 10, seed)
+    rankings = {
+        error: forest_ranking(forest, "permutation", train.X, train.y, per_label=False, error=error)
+        for error in ("auprc", "brier", "hamming")
+    }
+    return {f"by {name}": value for name, value in qualities(rankings, train, test).items()}
+
+
+TITLES = {
+    "sets": "Data sets: ours / Table 1 of the paper",
+    "quality": "Quality with 10 trees, and unweighted",
+    "saturation": "1. After how many trees does quality saturate?",
+    "relevance": "2. Are the rankings relevant?",
+    "relief": "3. Do the scores outperform HMLC-Relief?",
+    "ensembles": "4. Which ensemble for which score?",
+    "scores": "5. Which score is best?",
+    "errors": "The Random Forest score by three errors (Bagging, 10 trees)",
+    "extra trees": "Extra Trees with the square root of the features, less all of them",
+    "efficiency": "Share of features with a positive score",
+    "similarity": "Mean distance 1 - FUJI",
+    "times": "CPU seconds of all rankings of a data set, their quality included",
+}
+
+
 def findings(study: Study) -> str:
     """The five questions, ours beside the paper's answer."""
-    values = study.results()
-    values = values[values["status"] == "done"].set_index(["dataset", "method"])
     parts = ["# Feature ranking for hierarchical multi-label classification", ""]
-    parts += [f"Data sets: {', '.join(values.index.unique('dataset'))}. Of the paper's 30 not at hand: {ABSENT}.", ""]
+    parts += [f"Of the paper's 30 data sets not at hand: {ABSENT}.", ""]
     if study.missing:
         parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
-    sizes = sorted({int(name.split()[1]) for name in values if name.startswith("genie3 ")})
-    parts += ["## Quality with 10 trees, and unweighted", "", markdown(quality_table(values).round(4)), ""]
-    parts += ["## 1. After how many trees does quality saturate?", "", saturation(values, sizes), ""]
-    parts += ["## 2. Are the rankings relevant?", "", relevance(values), ""]
-    parts += ["## 3. Do the scores outperform HMLC-Relief?", "", against_relief(values), ""]
-    parts += ["## 4. Which ensemble for which score?", "", ensembles(values), ""]
-    parts += ["## 5. Which score is best?", "", scores(values), ""]
-    parts += ["## Extra Trees with all features and with their square root", "", extra_trees(values), ""]
-    parts += ["## Efficiency and similarity", "", similarity(values), ""]
+    for name, table in tables(study).items():
+        parts += [f"## {TITLES[name]}", "", table, ""]
     return "\n".join(parts)
 
 
+def finished(study: Study) -> pd.DataFrame:
+    """The cells, by data set and method."""
+    values = study.results()
+    return values[values["status"] == "done"].set_index(["dataset", "method"]).sort_index()
+
+
+def tables(study: Study) -> dict[str, str]:
+    """The tables of the study's page; those that the results are too few for are left out."""
+    values = finished(study)
+    made = {
+        "sets": data_sets(list(values.index.unique("dataset"))),
+        "quality": markdown(quality_table(values).map("{:.3f}".format)),
+        "saturation": saturation(values),
+        "relevance": relevance(values),
+        "relief": against_relief(values),
+        "ensembles": ensembles(values),
+        "scores": scores(values),
+        "errors": by_error(values),
+        "extra trees": extra_trees(values),
+        "efficiency": efficiencies(values),
+        "similarity": similarity(values),
+        "times": times(values),
+    }
+    return {name: table for name, table in made.items() if table}
+
+
+def figures(study: Study) -> dict[str, Figure]:
+    """Figure 5 for the sets of which all sizes were run, and the ranks of Figures 3 and 4."""
+    values = finished(study)
+    drawn: dict[str, Figure] = {}
+    for name in FIGURE_5:
+        own = values.xs(name, level="dataset") if name in values.index.unique("dataset") else values.iloc[:0]
+        sizes = sizes_of(own)
+        if len(sizes) < 2:
+            continue
+        by_ensemble = {
+            called: [own.loc[called, f"symbolic {size}"] for size in sizes]
+            for called in own.index
+            if called in ENSEMBLES
+        }
+        by_score = {SCORES[score]: [own.loc["Random Forests", f"{score} {size}"] for size in sizes] for score in SCORES}
+        for part, lines in (("a", by_ensemble), ("b", by_score)):
+            frame = pd.DataFrame(lines, index=sizes)
+            drawn[f"{name}-{part}"] = quality_by_size(
+                frame, baseline=float(own.loc["Bagging", "unweighted"]), title=name
+            )
+    for score in ("symbolic", "genie3"):
+        names = [name for s, name in combinations_at(10) if s == score]
+        drawn[f"ranks-{score}"] = ranks_diagram({name: measured(values, name, f"{score} 10") for name in names})
+    drawn["ranks-scores"] = ranks_diagram(
+        {SCORES[s]: measured(values, name, f"{s} 10") for s, name in PAPER_BEST.items()}
+    )
+    return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def ranks_diagram(columns: dict[str, pd.Series]) -> Figure | None:
+    table = pd.DataFrame(columns).dropna().round(DIGITS)
+    return critical_difference(compare(table)) if len(table) >= 5 else None
+
+
 def measured(values: pd.DataFrame, method: str, measure: str) -> pd.Series:
+    """A measure of one method, by data set; empty where it was not run."""
+    if measure not in values or method not in values.index.unique("method"):
+        return pd.Series(dtype=float)
     return values.xs(method, level="method")[measure].astype(float)
+
+
+def sizes_of(values: pd.DataFrame) -> list[int]:
+    """Numbers of trees that every row with a forest has."""
+    forests = values.dropna(how="all", axis="columns")
+    return sorted(int(name.split()[1]) for name in forests if name.startswith("genie3 "))
+
+
+def data_sets(names: list[str]) -> str:
+    """Rows of training and test, features, labels and depth, ours beside Table 1."""
+    rows = [[name, *EDITIONS[name]] for name in EDITIONS if name in names]
+    columns = ["data set", "rows (training + test)", "features", "labels", "depth"]
+    return markdown(pd.DataFrame(rows, columns=columns).set_index("data set"))
+
+
+def times(values: pd.DataFrame) -> str:
+    """CPU seconds per data set and method, where they were kept."""
+    frame = values["cpu_seconds"].unstack()
+    frame = frame[[name for name in [*ENSEMBLES, "Relief"] if name in frame]].dropna()
+    return markdown(frame.round(1)) if len(frame) else ""
 
 
 def combinations_at(size: int) -> dict[tuple[str, str], str]:
@@ -203,18 +324,22 @@ def tested(frame: pd.DataFrame) -> str:
     return f"Friedman p = {result.p_value:.3g} over {len(table)} sets"
 
 
-def saturation(values: pd.DataFrame, sizes: list[int]) -> str:
-    lines = ["Paper: no differences between sizes (all p > 0.05), so 10 trees suffice; for Relief p = 0.96 over m.", ""]
+def saturation(values: pd.DataFrame) -> str:
+    """Friedman's test over sizes, for the sets of which all sizes were run; in the paper all p are above 0.05."""
+    rows = []
     for score, name in combinations_at(10):
-        frame = pd.DataFrame({str(size): measured(values, name, f"{score} {size}") for size in sizes})
-        lines.append(f"- {SCORES[score]}, {name}, sizes {sizes}: {tested(frame)}; means {means(frame)}")
-    frame = pd.DataFrame({f"{share:g}": measured(values, "Relief", f"m {share:g}") for share in SHARES})
-    lines.append(f"- Relief, shares {list(SHARES)}: {tested(frame)}; means {means(frame)}")
-    return "\n".join(lines)
-
-
-def means(frame: pd.DataFrame) -> str:
-    return ", ".join(f"{value:.4f}" for value in frame.mean())
+        frame = pd.DataFrame({size: measured(values, name, f"{score} {size}") for size in SIZES}).dropna()
+        if len(frame):
+            rows.append(
+                [SCORES[score], name, tested(frame), f"{frame[SIZES[0]].mean():.4f}", f"{frame[SIZES[-1]].mean():.4f}"]
+            )
+    frame = pd.DataFrame({share: measured(values, "Relief", f"m {share:g}") for share in SHARES}).dropna()
+    if len(frame):
+        rows.append(
+            ["Relief", "1 to 100 % of the rows", tested(frame), f"{frame[0.01].mean():.4f}", f"{frame[1.0].mean():.4f}"]
+        )
+    columns = ["score", "ensemble", "Friedman", f"{SIZES[0]} trees", f"{SIZES[-1]} trees"]
+    return markdown(pd.DataFrame(rows, columns=columns).set_index("score")) if rows else ""
 
 
 def relevance(values: pd.DataFrame) -> str:
@@ -263,21 +388,18 @@ def against_relief(values: pd.DataFrame) -> str:
 
 
 def ensembles(values: pd.DataFrame) -> str:
-    lines = [
-        "Paper: no differences for Symbolic (p = 0.106) and Genie3 (0.705); Bagging for Random Forest (0.030).",
-        "",
-    ]
-    for score in SCORES:
+    """Average ranks of the ensembles for one score; in brackets the paper's p."""
+    rows = []
+    for score, paper in {"symbolic": 0.106, "genie3": 0.705, "permutation": 0.030}.items():
         names = [name for s, name in combinations_at(10) if s == score]
-        frame = pd.DataFrame({name: measured(values, name, f"{score} 10") for name in names})
+        frame = pd.DataFrame({name: measured(values, name, f"{score} 10") for name in names}).dropna()
         test = tested(frame)
         if len(names) == 2:
             found = pairwise(frame, names[0]).get(names[1], ("-", ""))
             test = f"Wilcoxon p = {found[0]}"
-        ranks = average_ranks(frame.dropna(), digits=DIGITS)
-        shown = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.items())
-        lines.append(f"- {SCORES[score]}: {test}; average ranks {shown}")
-    return "\n".join(lines)
+        ranks = average_ranks(frame, digits=DIGITS)
+        rows.append([SCORES[score], ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.items()), test, paper])
+    return markdown(pd.DataFrame(rows, columns=["score", "average ranks", "test", "paper's p"]).set_index("score"))
 
 
 def scores(values: pd.DataFrame) -> str:
@@ -293,34 +415,50 @@ def scores(values: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def by_error(values: pd.DataFrame) -> str:
+    """Quality of the Random Forest score by the error that it is the growth of, beside Symbolic's."""
+    columns = {name: measured(values, "Errors", f"by {name}") for name in ("auprc", "brier", "hamming")}
+    frame = pd.DataFrame(columns).dropna()
+    if frame.empty:
+        return ""
+    frame["symbolic, Random Forests"] = measured(values, "Random Forests", "symbolic 10").reindex(frame.index)
+    ranks = average_ranks(frame.dropna(), digits=DIGITS)
+    shown = frame.map("{:.3f}".format)
+    shown.loc["average rank"] = ranks.map("{:.2f}".format)
+    return markdown(shown)
+
+
 def extra_trees(values: pd.DataFrame) -> str:
-    lines = ["Paper (3.5): the square root wins where features are binary, elsewhere no difference.", ""]
+    """Square root of the features less all of them; in the paper the former wins where features are binary."""
+    rows = []
     for score in ("symbolic", "genie3"):
         frame = pd.DataFrame(
             {"sqrt": measured(values, "Extra Trees", f"{score} 10"),
              "all": measured(values, "Extra Trees, all", f"{score} 10")}
         ).dropna()  # fmt: skip
+        if len(frame) == 0:
+            continue
         found = pairwise(frame, "sqrt").get("all", ("-", ""))
-        gain = (frame["sqrt"] - frame["all"]).round(4)
-        shown = ", ".join(f"{name} {value:+.4f}" for name, value in gain.items())
-        lines.append(f"- {SCORES[score]}: Wilcoxon p = {found[0]}; square root less all: {shown}")
-    return "\n".join(lines)
+        gain = frame["sqrt"] - frame["all"]
+        rows.append([SCORES[score], f"{gain.mean():+.4f}", f"{int((gain > 0).sum())} of {len(gain)}", found[0]])
+    columns = ["score", "mean difference", "square root better on", "Wilcoxon p"]
+    return markdown(pd.DataFrame(rows, columns=columns).set_index("score")) if rows else ""
+
+
+def efficiencies(values: pd.DataFrame) -> str:
+    """Shares of positive scores; in the paper Random Forest and Relief leave out more features than the others."""
+    shares = {score: measured(values, "Agreement", f"efficiency {score}") for score in [*SCORES, "relief"]}
+    frame = pd.DataFrame(shares).dropna().round(3)
+    return markdown(frame) if len(frame) else ""
 
 
 def similarity(values: pd.DataFrame) -> str:
-    own = values.xs("Agreement", level="method")
-    shares = own[[name for name in own if name.startswith("efficiency ")]].astype(float)
-    apart = own[[name for name in own if name.startswith("fuji ")]].astype(float).mean()
-    lines = [
-        "Share of features with a positive score (paper: Random Forest and Relief leave out more than the others):",
-        "",
-        markdown(shares.rename(columns=lambda name: name.removeprefix("efficiency ")).round(3)),
-        "",
-        "Mean distance 1 - FUJI (paper: Symbolic and Genie3 are nearest, Relief is farthest from all):",
-        "",
-    ]
-    lines += [f"- {name.removeprefix('fuji ')}: {value:.3f}" for name, value in apart.sort_values().items()]
-    return "\n".join(lines)
+    """Figure 6: in the paper Symbolic and Genie3 are nearest, and Relief is farthest from all."""
+    pairs = {
+        f"{a}, {b}": measured(values, "Agreement", f"fuji {a} {b}") for a, b in combinations([*SCORES, "relief"], 2)
+    }
+    means = pd.DataFrame(pairs).dropna(how="all").mean().dropna().sort_values()
+    return markdown(means.map("{:.3f}".format).to_frame("1 - FUJI")) if len(means) else ""
 
 
 def markdown(frame: pd.DataFrame) -> str:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from sklearn.base import clone
 
-from ramify.compare import dunn, friedman, wins
+from ramify.compare import average_ranks, compare, dunn, friedman, wins
 from ramify.datasets import Dataset, read_rankings
 from ramify.ensemble import AverageLabelRanker, LabelRankingForest, NeighborsLabelRanker
 from ramify.metrics import kendall_tau
+from ramify.plots import bars_by_dataset, critical_difference
 from ramify.study import Study, available, data_folder
 
 PAPER_TAU = pd.DataFrame(
@@ -42,6 +44,21 @@ PAPER_DEPTH = pd.DataFrame(
 )
 """Mean depth of the trees in Tables 4.4 and 4.6; the label ranking trees' are not printed."""
 
+PAPER_DUNN = {
+    ("RT", "ERT"): (0.22, 0.23), ("RT", "LRT"): (0.37, 0.34), ("ERT", "LRT"): (0.13, 0.13),
+    ("RT", "LRF-RT"): (None, 0.31), ("RT", "LRF-ERT"): (None, 0.44), ("ERT", "LRF-RT"): (None, 0.11),
+    ("ERT", "LRF-ERT"): (None, 0.28), ("LRT", "LRF-RT"): (None, 0.46), ("LRT", "LRF-ERT"): (None, 0.29),
+    ("LRF-RT", "LRF-ERT"): (None, 0.25),
+}  # fmt: skip
+"""Tables 4.5 (three trees) and 4.7 (all five)."""
+
+PAPER_WINS = pd.DataFrame(
+    [[0, 9, 6, 3, 7, 25], [6, 0, 3, 2, 4, 15], [9, 12, 0, 7, 9, 37], [12, 13, 8, 0, 13, 46], [8, 11, 6, 2, 0, 27]],
+    index=PAPER_TAU.columns, columns=[*PAPER_TAU.columns, "total"],
+)  # fmt: skip
+"""Table 4.8, over the 15 sets with forests."""
+
+FORESTS = {"LRF-RT": "RT", "LRF-ERT": "ERT", "LRF-LRT": "LRT"}
 QUICK_SETS = ["glass", "iris", "wine"]
 
 
@@ -104,25 +121,55 @@ def depths(forest: LabelRankingForest) -> list[int]:
     return result
 
 
+TITLES = {
+    "tau": "Tables 4.4 and 4.6: tau, ours / the paper's (difference)",
+    "averages": "Averages over the sets at hand",
+    "depth": "Depth of the trees, ours / the paper's (difference); Figure 4.1",
+    "gains": "Figure 4.2: what a forest adds to its tree",
+    "friedman": "Friedman's test",
+    "dunn": "Tables 4.5 and 4.7: Dunn's one-sided p, ours / from the printed values / as printed",
+    "wins": "Table 4.8: on how many sets the row beats the column, ours / the paper's",
+    "beyond": "Beyond the paper",
+    "ranks": "Average ranks of all methods",
+}
+
+
 def findings(study: Study) -> str:
     """What was found beside what the paper printed."""
-    tau, depth = study.table("tau").sort_index(), study.table("depth").sort_index()
     parts = ["# Label ranking trees and forests", ""]
     if study.missing:
         parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
-    parts += ["## Tables 4.4 and 4.6: tau, ours / the paper's (difference)", "", beside(tau, PAPER_TAU, 3), ""]
-    parts += ["## Averages over the sets at hand", "", averages(tau), ""]
-    parts += [
-        "## Depth of the trees, ours / the paper's (difference); Figure 4.1",
-        "",
-        beside(depth, PAPER_DEPTH, 1),
-        "",
-    ]
-    parts += ["## Figure 4.2: what a forest adds to its tree", "", gains(tau), ""]
-    parts += ["## Friedman and Dunn (Tables 4.5 and 4.7)", "", tests(tau), ""]
-    parts += ["## Table 4.8: on how many sets the row beats the column", "", victories(tau), ""]
-    parts += ["## Beyond the paper", "", markdown(tau[[name for name in tau if name not in PAPER_TAU]].round(3)), ""]
+    for name, table in tables(study).items():
+        parts += [f"## {TITLES[name]}", "", table, ""]
     return "\n".join(parts)
+
+
+def tables(study: Study) -> dict[str, str]:
+    """The tables of the study's page."""
+    tau, depth = study.table("tau").sort_index(), study.table("depth").sort_index()
+    others = tau[[name for name in tau if name not in PAPER_TAU]]
+    return {
+        "tau": beside(tau, PAPER_TAU, 3),
+        "averages": averages(tau),
+        "depth": beside(depth, PAPER_DEPTH, 1),
+        "gains": gains(tau),
+        "friedman": friedman_tests(tau),
+        "dunn": dunn_tests(tau),
+        "wins": victories(tau),
+        "beyond": markdown(others.map("{:.3f}".format)),
+        "ranks": markdown(average_ranks(tau.dropna()).sort_values().map("{:.2f}".format).to_frame("average rank")),
+    }
+
+
+def figures(study: Study) -> dict[str, Figure]:
+    """Figures 4.1 and 4.2, and the ranks of all methods."""
+    tau, depth = study.table("tau").sort_index(), study.table("depth").sort_index()
+    gained = {f"{forest} less {tree}": tau[forest] - tau[tree] for forest, tree in FORESTS.items()}
+    return {
+        "depth": bars_by_dataset(depth[["RT", "ERT"]], measure="depth of the tree"),
+        "gains": bars_by_dataset(pd.DataFrame(gained), measure="gain in tau"),
+        "ranks": critical_difference(compare(tau.dropna())),
+    }
 
 
 def beside(ours: pd.DataFrame, paper: pd.DataFrame, digits: int) -> str:
@@ -157,40 +204,52 @@ def averages(tau: pd.DataFrame) -> str:
 def gains(tau: pd.DataFrame) -> str:
     """Forest minus tree, ours and printed."""
     frame = pd.DataFrame(index=tau.index)
-    for forest, tree in (("LRF-RT", "RT"), ("LRF-ERT", "ERT"), ("LRF-LRT", "LRT")):
+    for forest, tree in FORESTS.items():
         frame[forest] = (tau[forest] - tau[tree]).map("{:+.3f}".format)
         if forest in PAPER_TAU:
             printed = (PAPER_TAU[forest] - PAPER_TAU[tree]).reindex(tau.index)
             frame[f"{forest}, paper"] = [f"{value:+.3f}" if pd.notna(value) else "-" for value in printed]
-    better = ", ".join(
-        f"{forest} on {int((tau[forest] > tau[tree]).sum())}"
-        for forest, tree in (("LRF-RT", "RT"), ("LRF-ERT", "ERT"), ("LRF-LRT", "LRT"))
-    )
+    better = ", ".join(f"{forest} on {int((tau[forest] > tau[tree]).sum())}" for forest, tree in FORESTS.items())
     return f"{markdown(frame)}\n\nOf {len(tau)} sets the forest is better than its tree: {better}."
 
 
-def tests(tau: pd.DataFrame) -> str:
-    """Friedman's test, and Dunn's one-sided p-values as in the paper, for ours and for the printed values."""
-    lines = []
+def friedman_tests(tau: pd.DataFrame) -> str:
+    """Friedman's test for ours and for the printed values."""
+    rows = []
     for title, names in (("trees", ["RT", "ERT", "LRT"]), ("trees and forests", list(PAPER_TAU))):
         for source, table in (("printed", PAPER_TAU[names].dropna()), ("ours", tau[names].dropna())):
             if len(table) < 3:
-                lines.append(f"{title}, {source}: {len(table)} data sets are too few for a test.")
+                rows.append([f"{title}, {source}", len(table), "too few sets", ""])
                 continue
             test = friedman(table.astype(float))
-            lines.append(
-                f"{title}, {source} ({len(table)} sets): Friedman chi-square {test.statistic:.2f}, p = "
-                f"{test.p_value:.4f}; Dunn, one-sided:"
-            )
-            lines += ["", markdown(dunn(table.astype(float), alternative="one-sided").round(2)), ""]
-    return "\n".join(lines)
+            rows.append([f"{title}, {source}", len(table), f"{test.statistic:.2f}", f"{test.p_value:.4f}"])
+    return markdown(pd.DataFrame(rows, columns=["", "sets", "chi-square", "p"]).set_index(""))
+
+
+def dunn_tests(tau: pd.DataFrame) -> str:
+    """Dunn's one-sided p-values as in the paper."""
+    rows = []
+    for place, names in enumerate((["RT", "ERT", "LRT"], list(PAPER_TAU))):
+        ours, printed = tau[names].dropna(), PAPER_TAU[names].dropna().astype(float)
+        values = [dunn(table, alternative="one-sided") if len(table) >= 3 else None for table in (ours, printed)]
+        for (a, b), given in PAPER_DUNN.items():
+            if a in names and b in names:
+                shown = ["-" if table is None else f"{table.loc[a, b]:.2f}" for table in values]
+                rows.append([f"{a}, {b}", ("4.5", "4.7")[place], *shown, f"{given[place]:.2f}"])
+    return markdown(
+        pd.DataFrame(rows, columns=["", "table", "ours", "from the printed values", "printed"]).set_index("")
+    )
 
 
 def victories(tau: pd.DataFrame) -> str:
-    """Wins of the paper's five methods."""
-    counts = wins(tau[list(PAPER_TAU)].dropna())
+    """Wins of the paper's five methods over the sets for which it prints all of them."""
+    both = PAPER_TAU.dropna().index.intersection(tau.index)
+    counts = wins(tau.loc[both, list(PAPER_TAU)].dropna())
     counts["total"] = counts.sum(axis=1)
-    return markdown(counts)
+    shown = counts.astype(str) + " / " + PAPER_WINS.loc[counts.index, counts.columns].astype(str)
+    for name in counts.index:
+        shown.loc[name, name] = ""
+    return markdown(shown)
 
 
 def markdown(frame: pd.DataFrame) -> str:

@@ -11,15 +11,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ramify.compare import average_ranks, friedman, holm
+from ramify.compare import average_ranks, compare, friedman, holm
 from ramify.datasets import Dataset, read_arff, read_edges
 from ramify.metrics import geometric_mean
+from ramify.plots import bars_by_dataset, critical_difference
 from ramify.selection import (
     LazyNeighbors,
     column_hierarchy,
@@ -53,8 +55,15 @@ CLASSIFIERS = {"bayes": "naive Bayes", "neighbors": "1-NN"}
 MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM"}
 # AUCPR agrees with the printed values as the mean over folds, AUROC and GM with all predictions pooled.
 PRINTED_AS = {"auprc": "auprc_folds", "auroc": "auroc", "gm": "gm"}
+ONCE = ("terms",)
 TERM_SETS = ("CE-BP", "DM-BP", "MM-BP", "SC-BP")
-NAMED_TERMS = ("GO:0033554", "GO:0006950")
+# Rows of Tables 3 and 8 that are another row times a constant, to rounding: what they are copies of, and where.
+SCALED = {
+    ("bayes", "Tweets T"): ("DM-CC", BASELINES), ("neighbors", "Tweets T"): ("DM-CC", BASELINES),
+    ("bayes", "Tweets C"): ("SC-BP", (*BASELINES[:-1], *HIERARCHICAL)), ("neighbors", "Tweets C"): ("SC-BP", BASELINES),
+    ("neighbors", "NY Daily"): ("SC-CC", HIERARCHICAL[:-1]),
+}  # fmt: skip
+NAMED_TERMS = ("GO:0033554", "GO:0006950", "GO:0006412")
 OTHERS = ("3-NN", "5-NN", "7-NN", "C4.5", "SVM", "RF")
 
 
@@ -176,19 +185,61 @@ def printed() -> pd.DataFrame:
     return table.set_index(["measure", "classifier", "dataset"]).sort_index()
 
 
+TITLES = {
+    "agreement": "Mean difference from the paper, ours minus printed (mean absolute), in points",
+    "differences": "The same, all predictions together and as means over folds",
+    "ranks": "Average ranks and wins, ours [paper]",
+    "holm": "Friedman's test and Holm's p of RPV against each other, one-sided, ours [from the printed values]",
+    "shares": "Selected features in percent [Table 10]",
+    "times": "CPU time as a ratio to RPV's, mean over data sets (Figure 4)",
+    "terms": "The 15 terms that RPV selects most often, with the percentage of genes (section 5.3.6)",
+    "others": "GM of other classifiers without selection [Table B.1]",
+}
+
+
 def findings(study: Study) -> str:
     """What was found beside what the paper printed."""
-    return "\n".join(
-        [
-            *accuracy_tables(study),
-            *differences(study),
-            *tests(study),
-            *shares(study),
-            *times(study),
-            *frequent_terms(study),
-            *other_classifiers(study),
-        ]
-    )
+    parts = ["# Hierarchical feature selection", ""]
+    if study.missing:
+        parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
+    for name, table in tables(study).items():
+        parts += [f"## {TITLES.get(name, name)}", "", table, ""]
+    return "\n".join(parts)
+
+
+def tables(study: Study) -> dict[str, str]:
+    """The tables of the study's page."""
+    made = {
+        "agreement": differences(study, pooled_too=False),
+        "differences": differences(study, pooled_too=True),
+        "ranks": ranks(study),
+        "holm": tests(study),
+        "shares": shares(study),
+        "times": times(study),
+        "terms": frequent_terms(study),
+        "others": other_classifiers(study),
+        **accuracy_tables(study),
+    }
+    return {name: table for name, table in made.items() if table}
+
+
+def figures(study: Study) -> dict[str, Figure]:
+    """Shares of features (Table 10), and mean ranks by AUCPR with naive Bayes (Tables 2 and 7)."""
+    drawn = {"shares": bars_by_dataset(of(study, "share", "bayes", ("rpv", "cfs", "shsel", "hip", "mr")), measure="%")}
+    for name, methods in (("baselines", BASELINES), ("hierarchical", HIERARCHICAL)):
+        table = of(study, PRINTED_AS["auprc"], "bayes", methods).dropna()
+        if len(table) >= 5:
+            drawn[f"ranks-{name}"] = critical_difference(compare(table))
+    return drawn
+
+
+def compared() -> pd.DataFrame:
+    """`printed` without rows that are scaled copies, and without GTD and TSEL of Table 7, which repeat Table 2."""
+    table = printed()
+    for (classifier, name), (_, methods) in SCALED.items():
+        table.loc[("auroc", classifier, name), list(methods)] = np.nan
+    table.loc[("auprc", "bayes"), ["gtd", "tsel"]] = np.nan
+    return table
 
 
 def of(study: Study, measure: str, classifier: str, methods: tuple[str, ...]) -> pd.DataFrame:
@@ -198,15 +249,15 @@ def of(study: Study, measure: str, classifier: str, methods: tuple[str, ...]) ->
     return table[[name for name in wanted if name in table.columns]].rename(columns=wanted)
 
 
-def accuracy_tables(study: Study) -> list[str]:
-    paper = printed()
-    lines = []
+def accuracy_tables(study: Study) -> dict[str, str]:
+    """AUCPR, AUROC and GM: all predictions together / mean over folds [paper]."""
+    paper = compared()
+    made = {}
     for measure, title in MEASURES.items():
         for classifier, called in CLASSIFIERS.items():
             folds = of(study, f"{measure}_folds", classifier, METHODS)
             pooled = of(study, measure, classifier, METHODS)
-            title_line = f"\n### {title}, {called}: pooled / mean over folds [paper]\n"
-            lines += [title_line, header(["data set", *folds.columns])]
+            lines = [header(["data set", *folds.columns])]
             for name in folds.index:
                 key = (measure, classifier, name)
                 cells = [
@@ -214,47 +265,80 @@ def accuracy_tables(study: Study) -> list[str]:
                     for m in folds.columns
                 ]
                 lines.append(row([name, *cells]))
-    return lines
+            made[f"{title}, {called}"] = "\n".join(lines)
+    return made
 
 
-def differences(study: Study) -> list[str]:
-    """Mean absolute difference from the printed values, pooled and as means over folds."""
-    paper = printed()
-    lines = ["\n### Mean difference from the paper, ours minus printed (mean absolute), in points\n"]
-    lines.append(header(["measure", "classifier", "evaluation", *METHODS[:-1]]))
+def differences(study: Study, *, pooled_too: bool) -> str:
+    """Mean and mean absolute difference from the printed values that are no copies of others."""
+    paper = compared()
+    lines = [header(["measure", "classifier", "evaluation", *METHODS[:-1]])]
     for measure, title in MEASURES.items():
         for classifier, called in CLASSIFIERS.items():
             for ending, evaluation in (("_folds", "mean over folds"), ("", "pooled")):
+                if not pooled_too and PRINTED_AS[measure] != measure + ending:
+                    continue
                 ours = of(study, measure + ending, classifier, METHODS[:-1])
-                theirs = paper.loc[(measure, classifier)].reindex(index=ours.index, columns=ours.columns)
-                gap = ours - theirs
-                cells = [f"{gap[m].mean():+.1f} ({gap[m].abs().mean():.1f})" for m in gap.columns]
+                gap = ours - paper.loc[(measure, classifier)].reindex(index=ours.index, columns=ours.columns)
+                cells = [
+                    f"{gap[m].mean():+.1f} ({gap[m].abs().mean():.1f})" if gap[m].notna().any() else "-" for m in gap
+                ]
                 lines.append(row([title, called, evaluation, *cells]))
-    return lines
+    return "\n".join(lines)
 
 
-def tests(study: Study) -> list[str]:
-    """Average ranks, Friedman and Holm (RPV against each other), as in Tables 2 to 9 and A.1."""
-    lines = ["\n### Average ranks, Friedman, and which methods RPV beats (Holm, one-sided, 5 %)\n"]
-    lines.append(header(["measure", "classifier", "average ranks", "Friedman", "RPV is better than"]))
-    for measure, title in MEASURES.items():
-        for classifier, called in CLASSIFIERS.items():
+def comparisons(study: Study) -> Iterator[tuple[str, str, tuple[str, ...], pd.DataFrame, pd.DataFrame]]:
+    """The 18 comparisons of Tables 2 to 9: measure, classifier, methods, our table and the printed one."""
+    paper = printed()
+    for measure in MEASURES:
+        for classifier in CLASSIFIERS:
             for methods in (BASELINES, TRADITIONAL, HIERARCHICAL):
-                table = of(study, PRINTED_AS[measure], classifier, methods).dropna()
-                ranks = average_ranks(table)
-                test = friedman(table)
-                versus = holm(table, control="rpv", alternative="less")
-                beaten = versus.loc[versus["significant"], "second"].tolist()
-                ranked = ", ".join(f"{name} {rank:.1f}" for name, rank in ranks.sort_values().items())
-                result = f"{test.statistic:.1f} (p = {test.p_value:.2g})"
-                lines.append(row([title, called, ranked, result, ", ".join(beaten) or "none"]))
-    return lines
+                ours = of(study, PRINTED_AS[measure], classifier, methods).dropna()
+                yield measure, classifier, methods, ours, paper.loc[(measure, classifier)][list(methods)].dropna()
 
 
-def shares(study: Study) -> list[str]:
+def ranks(study: Study) -> str:
+    """Average ranks and numbers of wins (a shared win is shared), as in the last lines of Tables 2 to 9."""
+    lines = [header(["measure", "classifier", "average ranks", "wins"])]
+    for measure, classifier, methods, ours, theirs in comparisons(study):
+        mine, printed_ranks = average_ranks(ours), average_ranks(theirs)
+        won, printed_won = victories(ours), victories(theirs)
+        ranked = ", ".join(f"{m} {mine[m]:.1f} [{printed_ranks[m]:.1f}]" for m in mine.sort_values().index)
+        wins = ", ".join(f"{m} {won[m]:g} [{printed_won[m]:g}]" for m in methods)
+        lines.append(row([MEASURES[measure], CLASSIFIERS[classifier], ranked, wins]))
+    return "\n".join(lines)
+
+
+def victories(table: pd.DataFrame) -> pd.Series:
+    """On how many data sets each method is best, to the first decimal; equals share."""
+    best = table.round(1).eq(table.round(1).max(axis=1), axis=0)
+    return best.div(best.sum(axis=1), axis=0).sum().round(1)
+
+
+def tests(study: Study) -> str:
+    """Friedman and Holm (RPV against each other, one-sided), as in Tables 2 to 9 and A.1; bold: below 5 %."""
+    lines = [header(["measure", "classifier", "Friedman", "Holm's p"])]
+    for measure, classifier, methods, ours, theirs in comparisons(study):
+        test, of_paper = friedman(ours), friedman(theirs)
+        mine, printed_p = (
+            holm(table, control="rpv", alternative="less").set_index("second") for table in (ours, theirs)
+        )
+        cells = [
+            f"{m} {bold(mine.loc[m, 'adjusted'])} [{bold(printed_p.loc[m, 'adjusted'])}]" for m in methods if m != "rpv"
+        ]
+        statistic = f"{test.statistic:.1f} (p = {test.p_value:.2g}) [{of_paper.statistic:.1f}]"
+        lines.append(row([MEASURES[measure], CLASSIFIERS[classifier], statistic, ", ".join(cells)]))
+    return "\n".join(lines)
+
+
+def bold(p_value: float) -> str:
+    return f"**{p_value:.3f}**" if p_value < 0.05 else f"{p_value:.3f}"
+
+
+def shares(study: Study) -> str:
     paper = printed().loc[("share", "")]
     ours = of(study, "share", "bayes", METHODS)
-    lines = ["\n### Selected features in percent [Table 10]\n", header(["data set", *ours.columns])]
+    lines = [header(["data set", *ours.columns])]
     for name in ours.index:
         cells = [f"{ours.loc[name, m]:.1f} {bracket(paper, name, m)}" for m in ours.columns]
         lines.append(row([name, *cells]))
@@ -263,47 +347,51 @@ def shares(study: Study) -> list[str]:
         f"{ours[m].mean():.1f}" + (f" [{theirs[m].mean():.1f}]" if theirs[m].notna().all() else "")
         for m in ours.columns
     ]
-    return [*lines, row(["mean of these sets", *means])]
+    return "\n".join([*lines, row(["mean of these sets", *means])])
 
 
-def times(study: Study) -> list[str]:
+def times(study: Study) -> str:
     """Figure 4: mean over data sets of the ratio of a method's CPU time to RPV's."""
-    lines = ["\n### CPU time as a ratio to RPV's, mean over data sets (Figure 4)\n"]
-    lines.append(header(["", *of(study, "fit_seconds", "bayes", METHODS).columns]))
+    if "fit_seconds" not in study.measure_names():
+        return ""
+    lines = [header(["", *of(study, "fit_seconds", "bayes", METHODS).columns])]
     for classifier, called in CLASSIFIERS.items():
         for measure, title in (("fit_seconds", "training"), ("predict_seconds", "testing")):
-            table = of(study, measure, classifier, METHODS)
+            table = of(study, measure, classifier, METHODS).dropna()
             ratio = table.div(table["rpv"], axis=0).mean()
             lines.append(row([f"{title}, {called}", *(f"{value:.2f}" for value in ratio)]))
-    return lines
+    return "\n".join(lines)
 
 
-def frequent_terms(study: Study) -> list[str]:
-    """Section 5.3.6: the terms of the fly that RPV selects most often; the paper names two of its first 15."""
-    if "DM-BP" not in study.datasets:
-        return []
-    data = study.datasets["DM-BP"]()
-    model = selecting_classifier("rpv", data.feature_hierarchy)
-    ranking = cross_validated_selection(model, data.X, data.y, names=data.feature_names).ranking
-    named = ", ".join(f"{term} has rank {ranking.ranks[ranking.names.index(term)]}" for term in NAMED_TERMS)
-    first = ", ".join(ranking.top(15).names)
-    return ["\n### Terms that RPV selects most often in DM-BP (section 5.3.6)\n", f"{named}. The first 15: {first}."]
+def frequent_terms(study: Study) -> str:
+    """Section 5.3.6: the terms that RPV selects most often; the paper names two of the fly's first 15."""
+    results = study.results()
+    found = results[results["method"] == "terms"].set_index("dataset")
+    lines = [header(["data set", "terms"])]
+    for name in [name for name in TERM_SETS if name in found.index]:
+        share = found.loc[name].filter(like="GO:").dropna().astype(float).sort_values(ascending=False, kind="stable")
+        named = [
+            f"**{term}** {value:.0%}" if term in NAMED_TERMS else f"{term} {value:.0%}" for term, value in share.items()
+        ]
+        lines.append(row([name, ", ".join(named)]))
+    return "\n".join(lines) if len(lines) > 1 else ""
 
 
-def other_classifiers(study: Study) -> list[str]:
+def other_classifiers(study: Study) -> str:
     paper = printed()
     table = 100 * study.table("gm")
-    columns = {"bayes: none": "none", "neighbors: none": "none", **{f"other: {name}": name for name in OTHERS}}
-    lines = ["\n### GM of other classifiers without selection [Table B.1]\n"]
-    lines.append(header(["data set", "naive Bayes", "1-NN", *OTHERS]))
+    known = [name for name in OTHERS if f"other: {name}" in table]
+    columns = {"bayes: none": "none", "neighbors: none": "none", **{f"other: {name}": name for name in known}}
+    lines = [header(["data set", "naive Bayes", "1-NN", *known])]
     for name in table.index:
         cells = []
         for column, method in columns.items():
             key = ("gm", column.partition(":")[0], name)
-            cells.append(f"{table.loc[name, column]:.1f} {shown(paper, key, method)}")
+            ours = "-" if pd.isna(table.loc[name, column]) else f"{table.loc[name, column]:.1f}"
+            cells.append(f"{ours} {shown(paper, key, method)}")
         lines.append(row([name, *cells]))
-    ranks = average_ranks(table[list(columns)].dropna())
-    return [*lines, row(["average rank", *(f"{ranks[column]:.1f}" for column in columns)])]
+    ranked = average_ranks(table[list(columns)].dropna())
+    return "\n".join([*lines, row(["average rank", *(f"{ranked[column]:.1f}" for column in columns)])])
 
 
 def shown(paper: pd.DataFrame, key: tuple[str, str, str], method: str) -> str:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.stats import entropy
+from sklearn.metrics import mutual_info_score
 from sklearn.model_selection import KFold, cross_val_score
 
 from ramify.chains import BinaryRelevance, IterativeStratification, label_statistics, stratified_parts
@@ -79,3 +81,14 @@ def test_statistics_of_labels_that_never_occur():
     assert np.isnan(found.mean_imbalance)
     np.testing.assert_array_equal(found.correlation, 0)
     assert found.to_frame().shape == (1, 6)
+
+
+def test_mutual_information_equals_scikit_learns_and_the_entropy_on_the_diagonal():
+    labels = (np.random.RandomState(0).random_sample((200, 4)) < [0.5, 0.1, 0.9, 0.0]).astype(int)
+    labels[:, 1] |= labels[:, 0] & (np.arange(200) % 3 == 0)
+    found = label_statistics(labels).mutual_information
+    for i in range(4):
+        for j in range(4):
+            expected = mutual_info_score(labels[:, i], labels[:, j]) / np.log(2)
+            assert found[i, j] == pytest.approx(expected, abs=1e-12)
+    assert found[0, 0] == pytest.approx(entropy([labels[:, 0].mean(), 1 - labels[:, 0].mean()], base=2))

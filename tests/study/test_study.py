@@ -491,3 +491,20 @@ def test_workers_of_a_killed_study_end_with_it(tmp_path):
     process.wait()
     while any(map(is_running, workers)):  # the test's own time limit is far below the ten minutes of a cell
         time.sleep(0.2)
+
+
+def test_a_study_over_kept_results_reads_no_data_and_tells_what_they_hold(tmp_path):
+    def absent():
+        raise AssertionError("no data is read")
+
+    study = Study({"here": absent, "gone": absent}, {"a": print, "b": print}, splits=2, folder=tmp_path)
+    kept = pd.DataFrame(
+        {"dataset": ["here"] * 3, "method": ["a", "a", "b"], "split": [0, 1, None], "tau": [0.2, 0.4, 0.9]}
+    )
+    over = study.with_results(kept)
+    assert over.table("tau").to_dict() == {"a": {"here": pytest.approx(0.3)}, "b": {"here": 0.9}}
+    assert over.missing == ["gone"]
+    assert list(over.datasets) == ["here"]
+    assert set(over.results()["status"]) == {"done"}
+    assert study.results().empty
+    assert list(study.datasets) == ["here", "gone"]

@@ -34,6 +34,8 @@ class LabelStatistics:
         Number of rows that have 0, 1, 2, ... labels.
     correlation : ndarray of shape (n_labels, n_labels)
         Correlation of labels; 0 where a label never changes.
+    mutual_information : ndarray of shape (n_labels, n_labels)
+        Bits that two labels tell about each other, by their frequencies; on the diagonal a label's own entropy.
     mean_imbalance : float
         Mean over the labels that occur of the most frequent label's count divided by the label's.
     """
@@ -47,6 +49,7 @@ class LabelStatistics:
     label_densities: NDArray[np.float64]
     label_counts: NDArray[np.intp]
     correlation: NDArray[np.float64]
+    mutual_information: NDArray[np.float64]
     mean_imbalance: float
 
     def to_frame(self) -> pd.DataFrame:
@@ -69,7 +72,7 @@ def label_statistics(y: ArrayLike) -> LabelStatistics:
 
     References
     ----------
-    L-classifier chains, sections 5.2 and 7.2.
+    L-classifier chains, sections 2.4, 5.2 and 7.2.
 
     Examples
     --------
@@ -93,6 +96,7 @@ def label_statistics(y: ArrayLike) -> LabelStatistics:
         label_densities=per_label / labels.shape[0],
         label_counts=np.bincount(per_row),
         correlation=label_correlation(labels),
+        mutual_information=label_information(labels),
         mean_imbalance=float(np.mean(occurring.max() / occurring)) if len(occurring) else float("nan"),
     )
 
@@ -103,3 +107,21 @@ def label_correlation(labels: NDArray[Any]) -> NDArray[np.float64]:
     norm = np.sqrt((centred**2).sum(axis=0))
     unit = centred / np.where(norm > 0, norm, 1.0)
     return unit.T @ unit
+
+
+def label_information(labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Mutual information of every pair of columns of a 0/1 matrix, in bits."""
+    share = labels.mean(axis=0, dtype=np.float64)
+    both = (labels.T.astype(np.float64) @ labels) / len(labels)
+    only_first, only_second = share[:, None] - both, share[None, :] - both
+    cells = (
+        (both, np.outer(share, share)),
+        (only_first, np.outer(share, 1 - share)),
+        (only_second, np.outer(1 - share, share)),
+        (1 - both - only_first - only_second, np.outer(1 - share, 1 - share)),
+    )
+    total = np.zeros_like(both)
+    for seen, expected in cells:
+        ratio = np.divide(seen, expected, out=np.ones_like(seen), where=(seen > 1e-15) & (expected > 0))
+        total += seen * np.log2(ratio)
+    return np.maximum(total, 0.0)

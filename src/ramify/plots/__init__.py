@@ -13,14 +13,15 @@ from ramify.plots.chains import (
     roc_curves,
     screening_curves,
 )
-from ramify.plots.comparison import critical_difference
-from ramify.plots.curves import addition_curves, agreement, method_map, p_values, shared_features
+from ramify.plots.comparison import bars_by_dataset, critical_difference
+from ramify.plots.curves import addition_curves, agreement, method_map, p_values, quality_by_size, shared_features
 from ramify.plots.feature_rankings import hierarchy_icicle, label_heatmap, ranking_bars, ranking_development
 from ramify.plots.predictions import explained_prediction, explained_rows, reliability
 
 __all__ = [
     "addition_curves",
     "agreement",
+    "bars_by_dataset",
     "critical_difference",
     "explained_prediction",
     "explained_rows",
@@ -36,6 +37,7 @@ __all__ = [
     "method_map",
     "order_losses",
     "p_values",
+    "quality_by_size",
     "r2_histogram",
     "ranking_bars",
     "ranking_development",

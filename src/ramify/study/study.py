@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -98,6 +99,7 @@ class Study:
         if both := [name for name in self.losses if name in self.gains]:
             raise ValueError(f"The measure {both[0]!r} is named as a loss and as a gain; it can be one of them.")
         self._store = Store(self.folder)
+        self._kept: pd.DataFrame | None = None  # results of `with_results`
         self._read: dict[str, tuple[Any, str]] = {}  # by data set: its loader and the content that this object read
 
     def cells(self) -> list[Cell]:
@@ -159,12 +161,33 @@ class Study:
 
         No data is read: the cells are those over the data as the last run read it.
         """
+        if self._kept is not None:
+            return self._kept.copy()
         keys = {key for _, key in self._keys()}
         records = [record for record in self._store.records() if record["key"] in keys]
         for record in records:
             record.update(record.pop("measures"))
             record["versions"] = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
         return pd.DataFrame(records)
+
+    def with_results(self, results: pd.DataFrame) -> Study:
+        """The same study over results that were kept elsewhere, such as in a CSV that `ramify study export` wrote.
+
+        Nothing is run and no data is read: `results`, `table` and all that is made of them tell what the frame holds.
+
+        Parameters
+        ----------
+        results : DataFrame
+            As of `results`: a row per cell with `dataset`, `method`, `split` and the measures. Rows without a `status`
+            are finished ones.
+        """
+        kept = results.assign(status=results.get("status", "done"))
+        other = copy.copy(self)
+        other._kept = kept
+        names = list(dict.fromkeys(kept["dataset"]))
+        other.datasets = {name: self.datasets.get(name, _not_here) for name in names}
+        other.missing = [name for name in dict.fromkeys([*self.datasets, *self.missing]) if name not in names]
+        return other
 
     def errors(self) -> pd.DataFrame:
         """The cells that failed, with what they raised."""
@@ -325,6 +348,10 @@ class Study:
     def __repr__(self) -> str:
         n_cells = len(self.datasets) * len(self.methods) * n_splits(self.splits)
         return f"Study({len(self.datasets)} data sets, {len(self.methods)} methods, {n_cells} cells, {self.folder})"
+
+
+def _not_here() -> Dataset:
+    raise ValueError("Only the results of this data set were kept; pass the folder with the data to run it again.")
 
 
 def _some(counts: pd.Series) -> list[tuple[str, int]]:
