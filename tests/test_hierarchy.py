@@ -1,4 +1,5 @@
 import pickle
+import tracemalloc
 
 import networkx as nx
 import numpy as np
@@ -150,6 +151,23 @@ def test_dropping_cycles_warns_with_their_number_and_keeps_the_rest():
     with pytest.warns(UserWarning, match="2 of 5 edges closed cycles and were dropped"):
         hierarchy = Hierarchy.from_edges([("r", "a"), ("a", "b"), ("b", "a"), ("b", "b"), ("b", "c")], on_cycle="drop")
     assert hierarchy.ancestors("c") == ("r", "a", "b")
+
+
+@pytest.mark.parametrize("second_parents", [False, True], ids=["tree", "dag"])
+def test_ancestors_of_deep_hierarchies_are_written_once(second_parents):
+    n = 1500
+    edges = [(i, i + 1) for i in range(n - 1)] + ([(i, i + 2) for i in range(0, n - 2, 7)] if second_parents else [])
+    deep = Hierarchy([str(i) for i in range(n)], np.array(edges))
+    deep.depth, deep.is_tree  # noqa: B018
+    tracemalloc.start()
+    try:
+        above = deep.ancestor_matrix
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert above.nnz == n * (n - 1) // 2
+    np.testing.assert_array_equal(above[[700]].indices, np.arange(700))
+    assert peak < 6.5 * above.nnz  # four bytes for a column, one for its 1, and the lists of the children
 
 
 def test_depth_of_a_hundred_thousand_levels_needs_no_recursion():

@@ -248,14 +248,14 @@ class Hierarchy:
     @cached_property
     def ancestor_matrix(self) -> sparse.csr_array:
         """0/1 matrix whose row is a node and whose columns are all its ancestors, itself left out."""
-        if self.is_tree:
-            return self._ancestors_in_tree()
-        above: list[np.ndarray] = [np.empty(0, dtype=np.int32)] * len(self)
+        offsets = np.concatenate([[0], np.cumsum(self._ancestor_counts())])
+        indices = np.empty(offsets[-1], dtype=np.int32)  # written once: of deep hierarchies there are many
         for node in self._order.tolist():
-            direct = np.array(self._parent_lists[node], dtype=np.int32)
-            if len(direct):
-                above[node] = np.unique(np.concatenate([direct, *(above[p] for p in direct.tolist())]))
-        return _csr_of_rows(above, len(self))
+            above = [(indices[offsets[p] : offsets[p + 1]], p) for p in self._parent_lists[node]]
+            if above:
+                indices[offsets[node] : offsets[node + 1]] = _united([_inserted(*one) for one in above])
+        offsets = offsets.astype(np.int32 if len(indices) < 1 << 31 else np.int64)
+        return sparse.csr_array((np.ones(len(indices), dtype=np.int8), indices, offsets), shape=(len(self), len(self)))
 
     @cached_property
     def topological_order(self) -> np.ndarray:
@@ -362,18 +362,24 @@ class Hierarchy:
     def _child_lists(self) -> list[list[int]]:
         return adjacency(self.edges[:, 0], self.edges[:, 1], len(self))
 
-    def _ancestors_in_tree(self) -> sparse.csr_array:
-        """The ancestors of each node, written once: of deep trees there are many."""
-        offsets = np.concatenate([[0], np.cumsum(self.depth.astype(np.int64) - 1)])
-        indices = np.empty(offsets[-1], dtype=np.int32)
+    def _ancestor_counts(self) -> np.ndarray:
+        """Number of ancestors of each node; of a DAG those of a node are kept until its last child has seen them."""
+        if self.is_tree:
+            return self.depth.astype(np.int64) - 1
+        counts = np.zeros(len(self), dtype=np.int64)
+        n_waiting = [len(children) for children in self._child_lists]
+        kept: dict[int, np.ndarray] = {}
         for node in self._order.tolist():
-            for parent in self._parent_lists[node]:
-                above = indices[offsets[parent] : offsets[parent + 1]]
-                place = int(np.searchsorted(above, parent))
-                row = indices[offsets[node] : offsets[node + 1]]
-                row[:place], row[place], row[place + 1 :] = above[:place], parent, above[place:]
-        offsets = offsets.astype(np.int32 if len(indices) < 1 << 31 else np.int64)
-        return sparse.csr_array((np.ones(len(indices), dtype=np.int8), indices, offsets), shape=(len(self), len(self)))
+            parents = self._parent_lists[node]
+            above = _united([kept[p] for p in parents]) if parents else np.empty(0, dtype=np.int32)
+            counts[node] = len(above)
+            if n_waiting[node]:
+                kept[node] = _inserted(above, node)
+            for p in parents:
+                n_waiting[p] -= 1
+                if not n_waiting[p]:
+                    del kept[p]
+        return counts
 
     def _neighbors(self, child_column: int) -> dict[str, tuple[str, ...]]:
         lists = self._parent_lists if child_column == 1 else self._child_lists
@@ -476,6 +482,11 @@ def _csr_of_rows(rows: list[np.ndarray], n_columns: int) -> sparse.csr_array:
     indices = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
     data = np.ones(len(indices), dtype=np.int8)
     return sparse.csr_array((data, indices, indptr), shape=(len(rows), n_columns))
+
+
+def _inserted(ascending: np.ndarray, value: int) -> np.ndarray:
+    """The list with one more value in its place."""
+    return np.insert(ascending, int(np.searchsorted(ascending, value)), value)
 
 
 def _united(ascending: list[np.ndarray]) -> np.ndarray:
