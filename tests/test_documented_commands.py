@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,14 @@ def test_what_a_sanitized_build_needs_is_in_the_test_extra():
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     (needed,) = re.findall(r'"(nanobind[^"]*)"\]', project)
     assert f'  "{needed}",' in project
+
+
+@pytest.mark.parametrize("end", ["oldest", "newest"])
+def test_the_locked_requirements_hold_what_the_package_and_its_tests_need(end):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    names = {re.match(r"[\w-]+", line)[0].lower() for line in needed} - {"ramify"}
+    lock = (ROOT / "requirements" / f"{end}.txt").read_text(encoding="utf-8")
+    locked = re.findall(r"^([\w.-]+)==\S+ \\\n    --hash=sha256:", lock, flags=re.M)
+    assert names <= set(locked)
+    assert len(locked) == len(re.findall(r"^[\w.-]+==", lock, flags=re.M))
