@@ -137,6 +137,7 @@ ROWS = {
 
 COUNTED = (
     (r"tests/metamorphic/test_forms\.py::test_(some|every)_form", "R31", "estimators and targets over the forms"),
+    (r"tests/metamorphic/test_commands\.py", "R31", "commands and pairs of files"),
     (r"tests/metamorphic/test_weights\.py", "R32", "cases of weights"),
     (r"tests/ordinary/test_ordinary_files\.py::test_what_is_said", "R37", "ordinary files, as reviewed"),
     (r"tests/metamorphic/test_saving\.py", "R33", "cases of odd names and classes"),
