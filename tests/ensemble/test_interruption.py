@@ -31,6 +31,7 @@ LONG_FITS = {
     "ReliefRanker": "ramify.ReliefRanker(n_jobs=2).fit(X, X[:, :5] > 0)",
     "permutation": "ramify.ForestRanker(ramify.ForestClassifier(40, n_jobs=2), scores='permutation')"
     ".fit(wide, wide[:, :3] > 0)",
+    "discoveries": "ramify.ranking.discoveries(None, X, X[:, :30] > 0, n_jobs=2)",
     "LClassifierChains": "LClassifierChains(ramify.ForestClassifier(500, n_jobs=2)).fit(X, X[:, :9] > 0)",
 }
 """Fits that take minutes, on 20,000 rows of 60 features or 1,000 of 9,000; one is of a forest fitted before."""

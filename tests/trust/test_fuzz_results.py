@@ -7,6 +7,7 @@ import warnings
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from tests.report.hostile import PAYLOADS
 from ramify import Hierarchy
 from ramify.analysis import Curve, ExplainedRow, Outcome, Reason
 from ramify.datasets import Dataset
-from ramify.ranking import FeatureRanking
+from ramify.ranking import Claim, Discoveries, FeatureRanking
 from ramify.report import write_report
 from ramify.study import Study
 from ramify.study.store import StudyError
@@ -190,8 +191,71 @@ def hostile_parts(rng: np.random.Generator, n_features: int, n_labels: int) -> d
         "dataset": None,
         "rankings": {},
     }
+    if rng.random() < 0.5:
+        choices = {"discoveries": hostile_claims(rng, numbers, text), **choices}
     kept = rng.choice(list(choices), size=rng.integers(1, 5), replace=False)
+    if "discoveries" in choices and rng.random() < 0.8:
+        kept = [*kept, "discoveries"]
     return {name: choices[name] for name in kept}
+
+
+def hostile_claims(rng: np.random.Generator, numbers: Any, text: Any) -> Discoveries:
+    """Claims of features and branches that are there or not, with numbers that no test gives."""
+
+    def name(kind):
+        return text() if rng.random() < 0.5 else f"{kind} {rng.integers(9)}"
+
+    claims = [
+        Claim(
+            name("feature"),
+            "" if rng.random() < 0.2 else name("label"),
+            *(None if rng.random() < 0.2 else float(value) for value in numbers(3)),
+            *(float(value) for value in numbers(2)),
+            int(rng.integers(-3, 10**12)),
+            [True, False, None][rng.integers(3)],
+        )
+        for _ in range(rng.integers(6))
+    ]
+    groups = {claims[0].feature: (name("feature"), name("feature"))} if claims else {}
+    return Discoveries(
+        tuple(claims),
+        groups,
+        {text(): text()},
+        {text(): text()},
+        ("", text()),
+        ["others", "nothing"][rng.integers(2)],
+        ["joint", "per_feature", "flat"][rng.integers(3)],
+        0.1,
+        n_rows=-1,
+    )
+
+
+def test_claims_of_no_known_question_are_refused():
+    for wrong in ({"given": "x"}, {"control": "none"}, {"fdr": np.nan}, {"fdr": 1.0}):
+        with pytest.raises(ValueError, match=f"The '{next(iter(wrong))}' parameter of Discoveries"):
+            Discoveries((), **wrong)
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_mutants_of_claims_are_read_or_refused(ending, tmp_path, scorecard):
+    path = tmp_path / f"claims.{ending}"
+    claim = Claim("=size", "a, b", 0.5, None, 1e-7, 1e-9, 0.01, 40, None)
+    Discoveries((claim,), {"=size": ("x", "y")}, {"c": "few"}, {"z": "why"}, ("", "a, b")).save(path)
+    good, source = path.read_bytes(), random.Random(ending)
+    n_read = 0
+    for _ in range(N_MUTANTS // 2):
+        path.write_bytes(mutant(good, source))
+        try:
+            found = Discoveries.read(path)
+        except ValueError as error:
+            assert str(error).startswith(str(path)), error  # noqa: PT017
+            continue
+        n_read += 1
+        assert all(isinstance(c.feature, str) and isinstance(c.branch, str) for c in found.claims)
+        assert len(found.to_frame()) == len(found.claims)
+        assert found.guarantee
+    assert n_read > 0
+    scorecard("R9", f"claims as {ending} {N_MUTANTS // 2:,} mutants")
 
 
 def test_reports_of_hostile_parts_are_written_or_refused(tmp_path, scorecard):

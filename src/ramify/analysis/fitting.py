@@ -14,6 +14,7 @@ from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated, Portfolio
 from ramify.parameters import check_option
 from ramify.ranking import forest_ranking, portfolio_ranking
+from ramify.ranking.forest import held_out_ranking
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,11 @@ def fit_model(
     if explain and record.of_forest:
         forest = model if calibrate is None else model.estimator_
         parts = label_parts(forest, learnt, unseen, model_features(learnt if unseen is None else unseen))
-        parts["rankings"] = {"genie3": forest_ranking(forest, "genie3")}
+        work = {"sample_weight": learnt.sample_weight}
+        ranking = forest_ranking(forest, "genie3")
+        parts["rankings"] = {
+            "genie3": held_out_ranking(forest, ranking, model_features(learnt), model_target(learnt), **work)
+        }
         if calibrate is not None and "explained_on" in parts:
             parts["explained_on"] += " Probabilities are those before calibration."
     elif explain and isinstance(model, Portfolio):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from time import perf_counter
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS
+from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS, branch_credit
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features
 from ramify.analysis.model_quality import label_parts
 from ramify.analysis.results import Curve, Results
@@ -19,6 +20,7 @@ from ramify.datasets import Dataset
 from ramify.parameters import check_option, check_real
 from ramify.ranking import Discoveries, FeatureRanking, ForestRanker, addition_curve, discoveries, knn_quality
 from ramify.ranking.discovery import Untestable
+from ramify.ranking.forest import held_out_ranking
 
 
 def analyse(
@@ -36,6 +38,7 @@ def analyse(
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Results:
     """Which features matter, for which labels, how sure that is and how good the rankings are.
 
@@ -45,7 +48,9 @@ def analyse(
         With a target. Its test part, if it has one beside others, takes no part in the ranking; `quality` and `explain`
         use it.
     methods : sequence of str, default=("genie3",)
-        Of `RANKING_METHODS`; the first is tested and shown in full.
+        Of `RANKING_METHODS`; the first is shown in full. Scores per label of "genie3" are credit on rows that a tree
+        has not seen, so that a driver of one branch is not listed under all; only forests without such rows (extra
+        trees, boosted trees) give those in the bag, and the results say so.
     ensemble : {"random-forest", "bagging", "extra-trees", "boosted"}, default="random-forest"
         The forest that scores.
     n_estimators : int, default=100
@@ -68,6 +73,8 @@ def analyse(
         Number of threads; it changes the time only.
     verbose : int, default=0
         Show progress if positive.
+    checkpoint : path, optional
+        A folder from which claims go on where they were stopped, as of `ramify.ranking.discoveries`.
 
     Returns
     -------
@@ -110,7 +117,7 @@ def analyse(
     if "lcc" in rankers:
         parts["label_importances"] = rankers["lcc"].importance_frame().iloc[:, learnt.n_features :]
     if fdr is not None:
-        parts |= _claims(learnt, forest, fdr, given)
+        parts |= _claims(learnt, forest, fdr, given, checkpoint)
     if curves is not None:
         run = _Quality(learnt, unseen, random_state, n_jobs, verbose)
         parts |= run.neighbors(rankers, rankings) | run.curves(rankers, curves)
@@ -119,7 +126,7 @@ def analyse(
     return Results(
         learnt,
         rankings,
-        facts=_facts(methods, ensemble, forest, relief, parts.get("discoveries")),
+        facts=_facts(rankings, ensemble, forest, relief, parts.get("discoveries")),
         titles=learnt.titles,
         seed=random_state,
         seconds=perf_counter() - started,
@@ -173,6 +180,9 @@ def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, Feature
         joint = clone(rankers[scores[0]]).set_params(scores=scores)
         joint.fit(data.X, model_target(data), data.sample_weight)
         found, grown = dict(joint.rankings_), joint.estimator_
+        if "genie3" in found:
+            work = {"sample_weight": data.sample_weight}
+            found["genie3"] = held_out_ranking(grown, found["genie3"], data.X, model_target(data), **work)
     for name, ranker in rankers.items():
         if name not in scores:
             target = chain_target(data) if name == "lcc" else model_target(data)
@@ -197,16 +207,19 @@ def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
     )
 
 
-def _claims(data: Dataset, forest: dict[str, Any], fdr: float, given: str) -> dict[str, Any]:
+def _claims(
+    data: Dataset, forest: dict[str, Any], fdr: float, given: str, checkpoint: str | PathLike[str] | None
+) -> dict[str, Any]:
     """Which features drive which branches, or why there are no claims."""
     if not forest["bootstrap"]:
         return {"no_claims": "these trees have no out-of-bag rows to test on"}
     options = {**forest, "n_estimators": 200, "min_samples_leaf": 3, "oob_score": False}
     model = RANKING_METHODS["genie3"].build(data, forest=options, relief={}).estimator
     running = {"n_jobs": forest["n_jobs"], "random_state": forest["random_state"], "verbose": forest["verbose"]}
+    asked: dict[str, Any] = {"given": given, "fdr": fdr, "sample_weight": data.sample_weight, "checkpoint": checkpoint}
     target = model_target(data)
     try:
-        found = discoveries(model, data.X, target, given=given, fdr=fdr, sample_weight=data.sample_weight, **running)
+        found = discoveries(model, data.X, target, **asked, **running)
     except Untestable as error:
         return {"no_claims": str(error)}
     own = clone(model).set_params(n_estimators=1, n_jobs=1, verbose=0).fit(data.X, target).label_names_
@@ -293,16 +306,19 @@ def _without_chains(rankers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _facts(
-    methods: Sequence[str],
+    rankings: dict[str, FeatureRanking],
     ensemble: str,
     forest: dict[str, Any],
     relief: dict[str, Any],
     found: Discoveries | None,
 ) -> dict[str, str]:
-    facts = {"Methods": ", ".join(methods)}
-    if any(RANKING_METHODS[name].of_forest for name in methods):
+    facts = {"Methods": ", ".join(rankings)}
+    if any(RANKING_METHODS[name].of_forest for name in rankings):
         facts["Forest"] = f"{forest['n_estimators']} trees, {ensemble.replace('-', ' ')}"
-    if "relief" in methods:
+    credits = {name: branch_credit(ranking) for name, ranking in rankings.items()}
+    if any(credits.values()):
+        facts["Branches"] = "; ".join(f"{name}: {credit}" for name, credit in credits.items() if credit)
+    if "relief" in rankings:
         facts["Relief"] = f"{relief['n_neighbors']} neighbours, share {relief['n_iterations']:g} of the rows"
     if found is not None:
         facts["Claims"] = f"{found.question} {found.guarantee}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
+    from ramify.ranking import FeatureRanking
 
 ENSEMBLES: dict[str, dict[str, Any]] = {
     "random-forest": {"splitter": "best", "bootstrap": True, "max_features": "sqrt"},
@@ -348,6 +349,10 @@ MODEL_METHODS = {
 }
 """Methods that predict. `build(data, random_state=..., n_jobs=..., verbose=..., **forest parameters)`."""
 
+HELD_OUT = "credit on rows that a tree has not seen"
+IN_BAG = "gains in the bag, which credit a feature that is good for anything to every branch"
+"""What scores per label of a forest are."""
+
 OWN_METHOD = "scores as computed by this method."
 """What is said of scores whose method has no record."""
 
@@ -356,6 +361,14 @@ def method_meaning(name: str) -> str:
     """One sentence on what the scores of a method say; a name that stands in no table has scores of its own."""
     method = {**SELECTION_METHODS, **RANKING_METHODS}.get(name.lower())
     return OWN_METHOD if method is None else method.meaning
+
+
+def branch_credit(ranking: FeatureRanking) -> str:
+    """What the scores per label of a forest are; empty for other methods, and where there are none."""
+    method = RANKING_METHODS.get(str(ranking.origin.get("method", "")).lower())
+    if ranking.per_label is None or method is None or not method.of_forest:
+        return ""
+    return HELD_OUT if method.needs_out_of_bag or ranking.origin.get("per_label") == "genie3_oob" else IN_BAG
 
 
 def papers(names: Iterable[str]) -> list[str]:

@@ -200,6 +200,19 @@ class Results:
         names = () if self.dataset is None else self.dataset.feature_names
         return {position: claimed[name] for position, name in enumerate(names) if name in claimed}
 
+    def features_of(self, branch: str) -> list[int]:
+        """Positions of the features of a branch, best by `label_ranking` first; with claims only those.
+
+        Parameters
+        ----------
+        branch : str
+            The label that heads it.
+        """
+        column = self.branch_scores[:, [self.label_positions[branch]]].toarray().ravel()
+        claims = self.claims_of(branch)
+        order = np.argsort(-column, kind="stable").tolist()
+        return [j for j in order if (column[j] > 0 if claims is None else j in claims)]
+
     def helping_labels(self, n_best: int = 3) -> dict[str, list[tuple[str, float]]]:
         """The labels that help most to predict each label, with their share of all its importance.
 

@@ -84,6 +84,7 @@ class ErrorRate(click.ParamType):
               help="Expected share of false claims that a feature drives a branch; none for no claims.")  # fmt: skip
 @click.option("--given", default="others", show_default=True, type=click.Choice(["others", "nothing"]),
               help="What a claim is beyond: all other features (drive), or nothing (association).")  # fmt: skip
+@click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder from which claims go on when stopped.")
 @click.option("--quality", is_flag=True, help="Add weighted nearest neighbours and curves of added features.")
 @click.option("--folds", default=3, show_default=True, type=WholeNumber(2), help="Folds of the curves.")
 @click.option("--random-rankings", default=10, show_default=True, type=WholeNumber(0), help="For the curves' band.")
@@ -110,6 +111,7 @@ def rank(
     iterations: float,
     fdr: float | None,
     given: str,
+    checkpoint: str | None,
     quality: bool,
     folds: int,
     random_rankings: int,
@@ -164,6 +166,7 @@ def rank(
         random_state=seed,
         n_jobs=jobs,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
+        checkpoint=checkpoint,
     )
     found = replace(found, command=command_line(), seconds=perf_counter() - started)
     for label in labels:

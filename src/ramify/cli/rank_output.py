@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify.analysis import Results
+from ramify.analysis.methods import IN_BAG, branch_credit
 from ramify.cli.inputs import described
 from ramify.cli.terminal import bar, console, plain, table
 from ramify.datasets.term_names import titled
@@ -80,10 +81,12 @@ def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branche
     screen = console()
     data, titles = _dataset(found), found.titles
     click.echo(plain(described(data, chosen=chosen)))
+    credit = branch_credit(found.label_ranking) if found.per_label() else ""
     if labels:
         for label in labels:
             ranking = found.label_ranking.for_label(label)
-            screen.print(_top_table(ranking, found.claims_of(label), _titled(label, titles), n_top, titles))
+            title = _titled(label, titles) + (f": {credit}" if credit else "")
+            screen.print(_top_table(ranking, found.claims_of(label), title, n_top, titles))
     else:
         if found.per_label():
             screen.print(_branch_table(found, n_branches, titles))
@@ -95,6 +98,8 @@ def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branche
             screen.print(_group_table(found, n_top, titles))
     for shown in _quality_tables(found):
         screen.print(shown)
+    if credit == IN_BAG:
+        click.echo(f"Features of a branch are ranked by {credit}.")
     for line in claims_lines(found):
         click.echo(plain(line))
 
@@ -118,6 +123,7 @@ def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[st
     if found.per_label():
         shown = labels or [name for _, name in branches_that_fit(found, 1_000_000)]
         content["branches"] = {name: _branch_lines(found, name) for name in shown}
+        content["branches_by"] = {"method": found.per_label()[0], "scores": branch_credit(found.label_ranking)}
     if found.label_importances is not None:
         content["label_importances"] = {
             str(label): {str(name): float(value) for name, value in row.items()}
@@ -195,7 +201,8 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
     lines = branches_that_fit(found, n_lines)
     n_hidden = len(ranking.label_names) - len(lines)
     hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
-    by = f"by {ranking.origin['method']}"
+    credit = branch_credit(ranking)
+    by = f"by {ranking.origin['method']}" + (f" ({credit.partition(',')[0]})" if credit else "")
     if found.discoveries is not None:
         verb = "drives" if found.discoveries.given == "others" else "is associated with"
         by = f"claims that a feature {verb} a branch, error rate {found.discoveries.fdr:g}"
@@ -212,14 +219,19 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
 
 
 def _branch_lines(found: Results, label: str) -> list[dict[str, Any]]:
-    """The features of a branch: the surest claims, or where none were asked for the best by score."""
-    if found.discoveries is not None:
-        claims = [claim for claim in found.discoveries.claims if claim.branch == label]
-        return [{"feature": c.feature, "effect": c.effect, "p": c.p, "q": c.q} for c in claims[:_TOPS]]
-    ranking = found.label_ranking
+    """The best features of a branch; where there are claims, only features and groups that are claimed to drive it."""
     column = found.branch_scores[:, [found.label_positions[label]]].toarray().ravel()
-    best = [j for j in np.argsort(-column, kind="stable")[:_TOPS].tolist() if column[j] > 0]
-    return [{"feature": ranking.names[j], "score": float(column[j]), "q": None} for j in best]
+    claims = found.claims_of(label)
+    lines: dict[str, dict[str, Any]] = {}
+    for j in found.features_of(label):
+        line: dict[str, Any] = {"feature": found.label_ranking.names[j], "score": float(column[j]), "q": None}
+        if claims is not None:
+            claim = claims[j]
+            line |= {"feature": claim.feature, "effect": claim.effect, "p": claim.p, "q": claim.q}
+        lines.setdefault(line["feature"] if claims is not None else str(j), line)  # a group once, with its best member
+        if len(lines) == _TOPS:
+            break
+    return list(lines.values())
 
 
 def _helping_labels_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Table:

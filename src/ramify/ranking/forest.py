@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -237,6 +237,39 @@ def forest_ranking(
     sums = _score_means(forest, names, data, forest.trees_, per_label, error)
     rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in names}
     return rankings[names[0]] if isinstance(scores, str) else rankings
+
+
+def held_out_ranking(
+    forest: BaseForest, ranking: FeatureRanking, X: Any, y: Any, *, sample_weight: Any = None
+) -> FeatureRanking:
+    """A ranking by Genie3 with scores per label from rows that the trees have not seen (genie3_oob).
+
+    Gains in the bag credit a feature that is good for anything to every label. A forest without out-of-bag rows (extra
+    trees, boosted trees) gives the ranking back as it is.
+
+    Parameters
+    ----------
+    forest : BaseForest
+        The forest.
+    ranking : FeatureRanking
+        Its ranking by Genie3.
+    X, y, sample_weight
+        What the forest was fitted on.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_multilabel
+    >>> from ramify.ensemble import ForestClassifier
+    >>> from ramify.ranking.forest import forest_ranking, held_out_ranking
+    >>> data = make_multilabel(100, random_state=0)
+    >>> forest = ForestClassifier(25, random_state=0).fit(data.X, data.y)
+    >>> held_out_ranking(forest, forest_ranking(forest), data.X, data.y).origin["per_label"]
+    'genie3_oob'
+    """
+    if not forest.bootstrap or ranking.per_label is None:
+        return ranking
+    held_out = forest_ranking(forest, "genie3_oob", X, y, sample_weight=sample_weight)
+    return replace(ranking, per_label=held_out.per_label, origin={**ranking.origin, "per_label": "genie3_oob"})
 
 
 def nested_rankings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,17 @@ HEAT_CELLS = 90_000
 """Cells of all heat maps together."""
 
 
-def branch_tops(ranking: FeatureRanking, *, n_methods: int = 1) -> dict[str, Any]:
+def branch_tops(
+    ranking: FeatureRanking, claimed: Sequence[Sequence[int]] | None = None, *, n_methods: int = 1
+) -> dict[str, Any]:
     """The best features of each branch (a label and all below it).
 
     Parameters
     ----------
     ranking : FeatureRanking
         With scores per label.
+    claimed : sequence of sequence of int, optional
+        Features that are listed in any case, per label.
     n_methods : int
         How many methods share the page; each gets its part of the room.
 
@@ -31,11 +36,14 @@ def branch_tops(ranking: FeatureRanking, *, n_methods: int = 1) -> dict[str, Any
     -------
     dict
         Per label: `features` best first, `scores` in thousandths of the best feature's, `tops` the best feature's
-        score and `totals` the sum over all features; only positive scores count.
+        score and `totals` the sum over all features; only positive scores count. `overall`: each feature's share of
+        the scores of all labels.
     """
     scores = sparse.csc_array(ranking.branch_scores()).maximum(0)
     scores.sum_duplicates()
     n_labels = scores.shape[1]
+    overall = np.maximum(np.asarray(ranking.per_label.sum(axis=1)).ravel(), 0)
+    overall /= overall.sum() or 1.0
     n_kept = int(np.clip(BRANCH_CELLS // max(1, n_labels * n_methods), 10, scores.shape[0]))
     features, thousandths, tops, totals = [], [], [], []
     for label in range(n_labels):
@@ -44,11 +52,14 @@ def branch_tops(ranking: FeatureRanking, *, n_methods: int = 1) -> dict[str, Any
         best = np.lexsort((rows, -values))[:n_kept]
         best = best[values[best] > 0]
         top = float(values[best[0]]) if len(best) else 0.0
-        features.append(rows[best].tolist())
-        thousandths.append(np.rint(1000 * values[best] / top).astype(int).tolist() if len(best) else [])
+        listed = rows[best].tolist()
+        further = [] if claimed is None else [feature for feature in claimed[label] if feature not in set(listed)]
+        features.append(listed + further)
+        thousandths.append(np.rint(1000 * values[best] / (top or 1.0)).astype(int).tolist() + [0] * len(further))
         tops.append(float(f"{top:.4g}"))
         totals.append(float(f"{values.sum():.4g}"))
-    return {"features": features, "scores": thousandths, "tops": tops, "totals": totals}
+    shares = [float(f"{share:.4g}") for share in overall.tolist()]
+    return {"features": features, "scores": thousandths, "tops": tops, "totals": totals, "overall": shares}
 
 
 def most_driven(per_label: Any) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ramify.analysis import Results
-from ramify.analysis.methods import method_meaning
+from ramify.analysis.methods import branch_credit, method_meaning
 from ramify.ranking import FeatureRanking
 from ramify.ranking.discovery import WHOLE
 from ramify.report.branches import branch_tops, most_driven
@@ -96,7 +96,7 @@ def _features(results: Results) -> dict[str, Any]:
 def _claimed(results: Results, branch: str) -> dict[str, list[float]]:
     """P and q of the features that are claimed to drive a branch, by position."""
     claims = results.claims_of(branch) or {}
-    return {str(feature): [float(f"{c.p:.3g}"), float(f"{c.q:.3g}")] for feature, c in claims.items()}
+    return {str(feature): rounded(np.array([c.p, c.q])) for feature, c in claims.items()}
 
 
 def _driven(per_label: Any, results: Results) -> list[int]:
@@ -113,6 +113,7 @@ def _driven(per_label: Any, results: Results) -> list[int]:
 
 def _methods(results: Results) -> list[dict[str, Any]]:
     n_with = max(1, len(results.per_label()))
+    claims = [list(results.claims_of(name) or {}) for name in label_names(results)]
     methods = []
     for name, given in results.rankings.items():
         _check_ranking(name, given, results)
@@ -122,9 +123,10 @@ def _methods(results: Results) -> list[dict[str, Any]]:
             {
                 "name": name,
                 "meaning": method_meaning(name),
+                "credit": branch_credit(ranking),
                 "scores": rounded(ranking.scores),
                 "ranks": [int(rank) for rank in ranking.ranks],
-                "branches": None if per_label is None else branch_tops(ranking, n_methods=n_with),
+                "branches": None if per_label is None else branch_tops(ranking, claims, n_methods=n_with),
                 "drives": None if per_label is None else _driven(per_label, results),
             }
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, columns_of, feature_names, learn_features
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.control import CONTROLS, q_values, simes
 from ramify.ranking.discovery.effects import beyond_parents, claim_effects
 from ramify.ranking.discovery.outcome import Untestable
@@ -42,6 +44,7 @@ def discoveries(
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Discoveries:
     """Which features drive which branches: claims with a stated share of false ones.
 
@@ -78,6 +81,10 @@ def discoveries(
         Seed.
     verbose : int, default=0
         Whether to show progress.
+    checkpoint : path, optional
+        A folder for finished pieces of work: a run that was stopped goes on from there and ends with the same bits.
+        Pieces of other data, parameters or versions are never taken. The folder takes up to 40 bytes for each cell of X
+        and can be deleted when the run is done.
 
     Returns
     -------
@@ -133,7 +140,8 @@ def discoveries(
     _refuse_size(features, groups)
     weights = checked_sample_weight(owner, sample_weight, features.values.shape[0])
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    question = Question(forest, given, groups == "auto", n_draws, seed, n_jobs, verbose)
+    saved = None if checkpoint is None else Checkpoint(checkpoint)
+    question = Question(forest, given, groups == "auto", n_draws, seed, n_jobs, verbose, saved)
     singles: list[tuple[int, ...]] | None = None
     if groups is None:
         singles = [(feature,) for feature in range(features.values.shape[1])]

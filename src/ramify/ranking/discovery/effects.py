@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def _local_survey(
 ) -> Survey:
     """The same question among some rows, of some units only."""
     return survey(
-        Question(question.forest, question.given, False, question.n_draws, question.seed, question.n_jobs, 0),
+        replace(question, merge=False, verbose=0),
         Features(features.values[rows], features.n_categories),
         take_rows(y, rows),
         None if sample_weight is None else sample_weight[rows],

@@ -66,6 +66,16 @@ class ColumnModel:
     chances: np.ndarray | None
     support: np.ndarray
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything that is not None, as arrays."""
+        return {name: np.asarray(value) for name, value in vars(self).items() if value is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ColumnModel:
+        """The inverse of `arrays`."""
+        own: dict[str, Any] = {name: arrays.get(name) for name in cls.__dataclass_fields__}
+        return cls(**{**own, "explained": float(arrays["explained"]), "partner": int(arrays["partner"])})
+
     def draw(self, random: np.random.Generator) -> np.ndarray:
         """The column drawn anew."""
         n_rows = len(self.expected)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from ramify.parameters import check_option, check_real
 from ramify.ranking.discovery.outcome import WHOLE
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ class Discoveries:
     n_rows: int = 0
     n_units: int = 0
 
+    def __post_init__(self) -> None:
+        check_option("Discoveries", "given", self.given, tuple(_QUESTIONS))
+        check_option("Discoveries", "control", self.control, tuple(_OVER))
+        check_real("Discoveries", "fdr", self.fdr, low=0, high=1, open_low=True, open_high=True)
+
     @property
     def question(self) -> str:
         """What a claim says."""
@@ -188,7 +194,7 @@ class Discoveries:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything as .csv or .json, by the name of the file."""
-        from ramify.ranking.discovery.files import write_discoveries
+        from ramify.ranking.discovery.discovery_files import write_discoveries
 
         write_discoveries(self, path)
 
@@ -201,7 +207,7 @@ class Discoveries:
         path : path
             A .csv or .json file.
         """
-        from ramify.ranking.discovery.files import read_discoveries
+        from ramify.ranking.discovery.discovery_files import read_discoveries
 
         return read_discoveries(path)
 

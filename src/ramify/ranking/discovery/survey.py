@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ramify import _core
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features
 from ramify.progress import progress_bar
+from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.control import simes
 from ramify.ranking.discovery.outcome import Outcome, outcome_of
 from ramify.ranking.discovery.predictors import Predictors
@@ -44,6 +46,8 @@ class Question:
         Whether units that others determine merge.
     n_draws, seed, n_jobs, verbose
         As of `discoveries`.
+    checkpoint : Checkpoint or None
+        Where finished pieces are kept.
     """
 
     forest: Any
@@ -53,6 +57,7 @@ class Question:
     seed: int
     n_jobs: int | None
     verbose: int
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True)
@@ -172,28 +177,56 @@ def survey(
 
 def _tested(found: Survey) -> Survey:
     """The survey with p-values, and with doubts about units whose redraw the labels contradict."""
-    known = _known_rows(found)
+    known, saved = _known_rows(found), _saved_tests(found)
     units, p_values = list(found.units), []
     with progress_bar(len(units), found.question.verbose, "Testing features") as progress:
         for first, last in _chunks(found):
             chunk = units[first:last]
-            residuals = np.ascontiguousarray([unit.residual(found.predictors.n_rows) for unit in chunk])
-            sums = _core.redraw_sums(
-                found.forest.trees_,
-                found.table,
-                found.outcome.target,
-                residuals=residuals,
-                progress=None,
-                **found.draws(chunk),
-            )
-            p_values.append(_one_sided(sums, known, found.row_weights))
-            if found.question.given == "others":
-                units[first:last] = _checked(chunk, _redraw_doubt(found, sums, residuals, known))
+            work = partial(_tests, found, chunk, known)
+            tests = work() if saved is None else saved.piece(f"{[unit.features for unit in chunk]}", work)
+            p_values.append(tests["p_values"])
+            units[first:last] = _checked(chunk, tests["doubt"])
             if progress is not None:
                 progress(last)
     p = np.concatenate(p_values) if p_values else found.p_values
     p[[bool(unit.doubt) for unit in units]] = 1.0
     return Survey(**{**vars(found), "units": units, "p_values": p})
+
+
+def _tests(found: Survey, units: list[Unit], known: np.ndarray) -> dict[str, np.ndarray]:
+    """P-values of some units, and those of the check of their redraw."""
+    residuals = np.ascontiguousarray([unit.residual(found.predictors.n_rows) for unit in units])
+    sums = _core.redraw_sums(
+        found.forest.trees_,
+        found.table,
+        found.outcome.target,
+        residuals=residuals,
+        progress=None,
+        **found.draws(units),
+    )
+    is_checked = found.question.given == "others"
+    doubt = _redraw_doubt(found, sums, residuals, known) if is_checked else np.ones(len(units))
+    return {"p_values": _one_sided(sums, known, found.row_weights), "doubt": doubt}
+
+
+def _saved_tests(found: Survey) -> Checkpoint | None:
+    """Tests done before: of these trees, rows and outputs, and of columns drawn like these."""
+    question = found.question
+    columns = _saved_columns(question, found.predictors)
+    if columns is None:
+        return None
+    trees = found.forest.trees_.arrays()
+    grown = [fact for name in sorted(trees) for fact in (name, trees[name])]
+    rows = [found.outcome.truth, found.outcome.outputs, found.row_weights, found.growing_weights]
+    drawn = [question.given, question.n_draws, found.forest.max_bins]
+    return columns.of("tests", *drawn, *rows, *grown)
+
+
+def _saved_columns(question: Question, predictors: Predictors) -> Checkpoint | None:
+    """Pieces of work on these features done before."""
+    if question.checkpoint is None:
+        return None
+    return question.checkpoint.of(predictors.values, predictors.n_categories, question.seed)
 
 
 def _units(
@@ -212,6 +245,7 @@ def _units(
             seed=question.seed,
             n_jobs=question.n_jobs,
             done=progress,
+            checkpoint=_saved_columns(question, predictors),
         )
 
 

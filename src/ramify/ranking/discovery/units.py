@@ -10,6 +10,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
+from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import (
     ColumnModel,
@@ -91,6 +92,7 @@ def modelled_units(
     seed: int,
     n_jobs: int | None,
     done: Callable[[int], None] | None,
+    checkpoint: Checkpoint | None = None,
 ) -> list[Unit]:
     """Learn how to redraw the groups with a wanted feature; those that others determine merge with the nearest.
 
@@ -108,7 +110,18 @@ def modelled_units(
         Of the forests.
     done : callable or None
         Told how many units are done.
+    checkpoint : Checkpoint or None
+        Where models are kept, of these features.
     """
+
+    def model(feature: int, group: tuple[int, ...]) -> ColumnModel:
+        def learnt() -> ColumnModel:
+            return column_model(predictors, feature, set(group), table, seed=seed + feature, n_jobs=n_jobs)
+
+        if checkpoint is None:
+            return learnt()
+        return ColumnModel.from_arrays(checkpoint.piece(f"{feature} without {group}", lambda: learnt().arrays()))
+
     unit_of = {feature: group for group in groups for feature in group}
     finished: dict[tuple[int, ...], Unit] = {}
     waiting = [group for group in groups if wanted[list(group)].any()]
@@ -117,10 +130,7 @@ def modelled_units(
         group = waiting.pop(0)
         if unit_of[group[0]] != group:  # has merged since
             continue
-        models = tuple(
-            column_model(predictors, feature, set(group), table, seed=seed + feature, n_jobs=n_jobs)
-            for feature in group
-        )
+        models = tuple(model(feature, group) for feature in group)
         n_done += 1
         if done is not None:
             done(min(n_done, len(groups)))

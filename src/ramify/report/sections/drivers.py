@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ramify.report.markdown import heading, markdown_table
+from ramify.report.markdown import escaped, heading, markdown_table
 from ramify.report.section import Content, Section
 from ramify.shown import shown_number
 
@@ -40,7 +40,8 @@ def _markdown(content: Content) -> list[str]:
         )
         rows.append([labels["names"][label], examples, quality, top])
     columns = [labels["noun"], "examples", labels["quality_name"], "top features"]
-    return [heading(SECTION.title), markdown_table(columns, rows)]
+    credit = [f"Ranked by {escaped(method['credit'])}."] if method["credit"] else []
+    return [heading(SECTION.title), *credit, markdown_table(columns, rows)]
 
 
 SECTION = Section("drivers", 10, "Who drives what", "Who drives what", shown=has_branches, markdown=_markdown)

@@ -131,10 +131,10 @@
     }
     const chips = make("div", "chips"), b = branch(label);
     if (b) {
-      const overall = overallShare[branchMethod()];
+      const { overall } = methods[branchMethod()].branches;
       for (let i = 0; i < b.features.length && chips.childNodes.length < CHIPS; i++) {
         const share = branchShare(b, i);
-        if (share > 0 && (!features.claims || claimOf(b.features[i], label))) chips.append(chip(b.features[i], b.scores[i] / 1000, share, share / (overall[b.features[i]] || Infinity)));
+        if (features.claims ? claimOf(b.features[i], label) : share > 0) chips.append(chip(b.features[i], b.scores[i] / 1000, share, share / (overall[b.features[i]] || Infinity)));
       }
       if (!chips.childNodes.length) chips.append(make("span", "soft small", features.claims ? "no claim" : "no feature stands out"));
     }
@@ -232,6 +232,7 @@
     const method = methods[state.method], borrowed = state.label >= 0 && branchMethod() !== state.method;
     byId("ranking-note").textContent = (borrowed ? methods[branchMethod()] : method).name + ": " + (borrowed ? methods[branchMethod()] : method).meaning
       + (borrowed ? ` (${method.name} has no scores per label.)` : "")
+      + (state.label >= 0 && methods[branchMethod()].credit ? ` Scores of a branch are ${methods[branchMethod()].credit}.` : "")
       + (state.label >= 0 && branch(state.label).features.length < nFeatures ? ` Within a branch the ${branch(state.label).features.length} best features are listed.` : "");
     const pill = byId("restricted");
     pill.hidden = state.label < 0;
