@@ -52,8 +52,9 @@ class Checkpoint:
         found = _read(path, key)
         if found is None:
             found = work()
+            kept: dict[str, Any] = {**found, "key": np.array(key), "digest": np.array(_digest_of(found))}
             with whole_file(path) as file:
-                np.savez(file, **found, key=np.array(key), digest=np.array(_digest_of(found)))
+                np.savez(file, **kept)
         return found
 
 
