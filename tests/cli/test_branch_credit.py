@@ -14,7 +14,7 @@ from ramify.analysis.methods import HELD_OUT, IN_BAG, branch_credit
 from ramify.cli.rank import rank
 from ramify.datasets import Dataset, write_arff
 from ramify.ensemble import ForestClassifier
-from ramify.ranking import FeatureRanking, ForestRanker
+from ramify.ranking import ForestRanker
 from ramify.report.content import report_content
 
 DRIVER = {"a": "f2", "b": "f5", "c": "f7"}
@@ -52,28 +52,29 @@ def outputs(planted, tmp_path_factory):
 def test_a_driver_is_listed_only_under_its_own_branch(planted, outputs):
     folder, printed, content = outputs
     page = json.loads((folder / "r.json").read_text())
-    ranking = FeatureRanking.read(folder / "r.csv")
-    with (folder / "lines.csv").open() as file:
-        lines = list(csv.DictReader(file))
+    tables = {}
+    for name in ("r.branches", "lines"):
+        with (folder / f"{name}.csv").open() as file:
+            tables[name] = list(csv.DictReader(file))
     for root, driver in DRIVER.items():
         row = next(line for line in printed.splitlines() if line.startswith(f"│ {root} "))
         listed = re.findall(r"f\d", row)
         assert listed[0] == driver
         assert not set(listed[1:]) & set(DRIVER.values())
         assert [line["feature"] for line in content["branches"][root]] == listed
-        assert ranking.names[ranking.for_label(root).order[0]] == driver
-        best = max((line for line in lines if line["label"] == root), key=lambda line: float(line["score"]))
+        best = max((line for line in tables["lines"] if line["label"] == root), key=lambda line: float(line["score"]))
         assert best["feature"] == driver
+        branch = [line for line in tables["r.branches"] if line["branch"] == root]
+        assert branch[0]["feature"] == driver
+        assert [line["feature"] for line in branch if line["q"]][:3] == listed
         label = planted.label_names.index(root)
         claims = page["features"]["claims"][label + 1]
         shown = page["methods"][0]["branches"]["features"][label]
         assert [planted.feature_names[f] for f in shown if str(f) in claims][:3] == listed
         # Terminal, files and page give one score, p and q.
         told = content["branches"][root][0]
-        branch = [planted.label_names.index(name) for name in (root, f"{root}/1", f"{root}/2")]
-        own = ranking.per_label[[ranking.names.index(driver)]][:, branch].sum()
-        assert told["score"] == pytest.approx(own)
-        assert page["methods"][0]["branches"]["tops"][label] == pytest.approx(own, rel=1e-3)
+        assert [float(branch[0][key]) for key in ("score", "p", "q")] == [told["score"], told["p"], told["q"]]
+        assert page["methods"][0]["branches"]["tops"][label] == pytest.approx(told["score"], rel=1e-3)
         assert claims[str(shown[0])] == pytest.approx([told["p"], told["q"]], rel=5e-3)
     assert page["methods"][0]["credit"] == content["branches_by"]["scores"] == HELD_OUT
 

@@ -74,8 +74,8 @@ def test_weight_two_is_a_repeated_row(name):
     FEW(given(cases.data_sets("numbers"), arrays(int, cases.N_ROWS, elements=st.integers(1, 3)))(check))()
 
 
-def weighted_data(weights):
-    made = make_multilabel(len(weights), n_features=6, n_labels=3, random_state=0)
+def weighted_data(weights, n_rows=40):
+    made = make_multilabel(n_rows, n_features=6, n_labels=3, random_state=0)
     return Dataset(made.X, made.y, "labels", label_names=made.label_names, sample_weight=weights)
 
 
@@ -96,7 +96,7 @@ def test_significance_weighs_rows_and_leaves_out_those_of_weight_zero(method):
 
 def test_the_flow_leaves_out_rows_of_weight_zero():
     weights = np.where(np.arange(180) % 4 == 0, 0.0, 1.0)
-    data = weighted_data(weights)
+    data = weighted_data(weights, 180)
     kept = data.rows(np.flatnonzero(weights))
     plain = Dataset(kept.X, kept.y, "labels", label_names=kept.label_names)
     options = {"methods": ["genie3", "relief"], "n_estimators": 5, "n_neighbors": 3}
