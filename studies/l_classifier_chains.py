@@ -230,8 +230,13 @@ def all_orders(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[s
 
 def importances(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
     """The importance matrix of LCC (Figures 5.2 and 5.3), label by label."""
-    frame = learner("LCC", n_trees, seed).set_params(keep_forests=False).fit(train.X, train.y).importance_frame()
-    return {f"{label} <- {name}": float(frame.loc[label, name]) for label in frame.index for name in frame.columns}
+    matrix = learner("LCC", n_trees, seed).set_params(keep_forests=False).fit(train.X, train.y).importances_
+    names = [*train.feature_names, *train.label_names]
+    return {
+        f"{label} <- {name}": float(value)
+        for label, row in zip(train.label_names, matrix, strict=True)
+        for name, value in zip(names, row, strict=True)
+    }
 
 
 def n_draws(name: str) -> int:
@@ -298,7 +303,7 @@ TITLES = {
     "6.3": "Table 6.3: planted features found, of those that could be",
     "6.4": "Table 6.4: mean ranks over designs",
     "6.5": "Table 6.5: mean ranks over designs and measures, ours / the thesis's",
-    "7.4": "Screening (Table 7.4, Figure 7.4)",
+    "7.4": "Chapter 7 on generated data: screening (Table 7.4, Figure 7.4)",
     "7.5": "Four classifiers on generated data (Table 7.5)",
     "7.5 thesis": "The thesis, on the bureau's data",
 }

@@ -225,7 +225,11 @@ def tables(study: Study) -> dict[str, str]:
 
 def figures(study: Study) -> dict[str, Figure]:
     """Shares of features (Table 10), and mean ranks by AUCPR with naive Bayes (Tables 2 and 7)."""
-    drawn = {"shares": bars_by_dataset(of(study, "share", "bayes", ("rpv", "cfs", "shsel", "hip", "mr")), measure="%")}
+    drawn = {
+        "shares": bars_by_dataset(
+            of(study, "share", "bayes", ("rpv", "cfs", "shsel", "hip", "mr")), measure="selected, %"
+        )
+    }
     for name, methods in (("baselines", BASELINES), ("hierarchical", HIERARCHICAL)):
         table = of(study, PRINTED_AS["auprc"], "bayes", methods).dropna()
         if len(table) >= 5:

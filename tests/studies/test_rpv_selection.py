@@ -30,6 +30,19 @@ def test_blocks_of_tables_5_and_6_stand_under_each_others_headings(rpv):
         assert friedman(paper.loc[key][list(rpv.TRADITIONAL)]).statistic == pytest.approx(statistic, abs=0.01)
 
 
+def test_rows_that_are_left_out_are_other_rows_times_a_constant(rpv):
+    paper = rpv.printed().loc["auroc"]
+    for (classifier, name), (origin, methods) in rpv.SCALED.items():
+        for block in (rpv.BASELINES, rpv.HIERARCHICAL[:-1]):
+            columns = [method for method in block if method in methods]
+            if len(columns) < 5:
+                continue
+            copy, row = paper.loc[(classifier, name), columns], paper.loc[(classifier, origin), columns]
+            factor = float((copy / row).mean())
+            assert (copy - factor * row).abs().max() < 0.12  # both are rounded to a tenth
+            assert rpv.compared().loc[("auroc", classifier, name), columns].isna().all()
+
+
 def test_table_7_repeats_columns_of_table_2(rpv):
     table = rpv.printed().loc[("auprc", "bayes")]
     assert table["gtd"].tolist() == table["none"].tolist()

@@ -109,7 +109,7 @@ def quality_by_size(
     >>> quality_by_size(values, baseline=0.48, title="church_FUN").axes[0].get_xlabel()
     'trees'
     """
-    figure, axes = plain_figure(5.4, 3.4)
+    figure, axes = plain_figure(6.4, 3.2)
     if baseline is not None:
         axes.axhline(baseline, color=NEUTRAL, linestyle="--", label="unweighted")
     for number, (name, column) in enumerate(values.items()):
@@ -125,7 +125,7 @@ def quality_by_size(
     axes.set_ylabel(measure)
     if title is not None:
         axes.set_title(shortened(title, 60), fontsize=10)
-    axes.legend(frameon=False, fontsize="small")
+    figure.legend(loc="outside center right", frameon=False, fontsize="small")
     return figure
 
 
