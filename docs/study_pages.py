@@ -57,7 +57,7 @@ def write_page(name: str, folder: Path) -> None:
 
 
 def keep(name: str, run: Path) -> None:
-    """Take over cells of a run: of methods that finished a data set, and of those of which nothing was kept yet."""
+    """Take over cells of a run, but for part of a data set of which a mean over all splits is kept."""
     module = load_study_file(str(STUDIES / f"{name}.py"))
     study = module.study(None, run)
     found, status = study.results(), study.status()
@@ -65,10 +65,11 @@ def keep(name: str, run: Path) -> None:
     path = PAGES / "results" / f"{name}.csv"
     old = pd.read_csv(path) if path.exists() else found.iloc[:0]
     whole = status.index[status["done"] == status.sum(axis=1)]
-    before, now = (pd.MultiIndex.from_frame(frame[["dataset", "method"]]) for frame in (old, found))
-    found = found[now.isin(whole) | ~now.isin(before)]
+    means = pd.MultiIndex.from_frame(old.loc[old["split"].isna(), ["dataset", "method"]]).difference(whole)
+    found = found[~pd.MultiIndex.from_frame(found[["dataset", "method"]]).isin(means)]
+    taken = pd.MultiIndex.from_frame(found[["dataset", "method"]])
     found = keep_single(name, found, getattr(module, "ONCE", ()))
-    old = old[~before.isin(whole)]
+    old = old[~pd.MultiIndex.from_frame(old[["dataset", "method"]]).isin(taken)]
     if hasattr(module, "summary"):
         found = module.summary(found)
     table = pd.concat([old, found], ignore_index=True).sort_values(COORDINATES, kind="stable")
