@@ -37,7 +37,7 @@ def test_fit_reports_a_hierarchy_with_titles_and_reasons(folder):
 
 def test_fit_reports_classes_and_numbers(folder):
     run(folder, "songs.csv", "--target", "genre", "-o", "c.ramify", "--report", "c.html")
-    run(folder, "songs.csv", "--target", "mood_calm", "-o", "n.ramify", "--report", "n.html")
+    run(folder, "songs.csv", "--target", "mood_calm", "--kind", "numbers", "-o", "n.ramify", "--report", "n.html")
     assert "one of 4 classes" in (folder / "c.html").read_text(encoding="utf-8")
     assert "1 numeric target" in (folder / "n.html").read_text(encoding="utf-8")
 
@@ -73,12 +73,15 @@ def test_a_calibrated_model_is_shown_before_and_after_by_fit_and_predict(parts):
 
 @pytest.mark.parametrize(("target", "is_shown"), [("genre", True), ("mood_calm", False)])
 def test_reliability_is_for_labels(folder, target, is_shown):
-    run(folder, "songs.csv", "--target", target, "-o", "r.ramify", "--report", "r.html")
+    kind = () if is_shown else ("--kind", "numbers")
+    run(folder, "songs.csv", "--target", target, *kind, "-o", "r.ramify", "--report", "r.html")
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert ("Do probabilities mean what they say?" in page) == is_shown
 
 
-@pytest.mark.parametrize("options", [["--target", "mood_calm"], ["--target", "genre", "--method", "br"]])
+@pytest.mark.parametrize(
+    "options", [["--target", "mood_calm", "--kind", "numbers"], ["--target", "genre", "--method", "br"]]
+)
 def test_only_forests_of_labels_are_calibrated(folder, options):
     arguments = ["fit", str(folder / "songs.csv"), *options, "--calibrate", "sigmoid", "-o", str(folder / "x.ramify")]
     result = CliRunner().invoke(ramify, arguments)

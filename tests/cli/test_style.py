@@ -177,7 +177,7 @@ def test_what_is_no_whole_number_is_told_so(capfd):
         ("mood_happpy", "target='mood_happpy' is no column of {}. Did you mean 'mood_happy'?"),
         ("MOOD_HAPPY", "target='MOOD_HAPPY' is no column of {}. Did you mean 'mood_happy'?"),
         ("colour", "target='colour' is no column of {}. It has 'beat', 'mood_happy', 'mood_sad'."),
-        ("mod_*", "No column of {} starts with 'mod_'. It has 'beat', 'mood_happy', 'mood_sad'."),
+        ("mod_*", "target='mod_*' fits no column of {}. It has 'beat', 'mood_happy', 'mood_sad'."),
     ],
 )
 def test_a_mistyped_target_is_corrected(target, advice, tmp_path, capfd):
@@ -236,7 +236,7 @@ def test_more_folds_or_neighbours_than_rows_are_refused_before_the_work(tmp_path
 def test_a_target_that_nobody_named_is_told(tmp_path, capfd):
     data = tmp_path / "data.csv"
     data.write_text("x,sold\n1,0\n2,1\n3,0\n4,1\n", encoding="utf-8")
-    read = f"4 rows, 1 features, target: sold as a number (taken by its place; --target names another), {data}"
+    read = f"4 rows, 1 features, target: sold, 2 classes (taken by its place; --target names another), {data}"
     for command in (["rank", data, "--fdr", "none"], ["fit", data, "-o", tmp_path / "m.ramify"]):
         code, shown, _ = run(capfd, *command, "--trees", 2)
         assert code == 0

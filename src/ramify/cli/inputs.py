@@ -104,6 +104,8 @@ def described(data: Dataset, *, chosen: bool) -> str:
     """What was read, in a line: a target that nobody chose is told, so that a wrong guess is seen."""
     kind = data.target_type
     target = "none" if data.target is None else kind.described(data.label_names)
+    if data.roles is not None and len(data.roles.target) == 1 and kind.has_one_label:
+        target = f"{data.roles.target[0]}, {target}"
     if data.target is not None and not chosen and not kind.has_sets and not kind.ranks_labels:
         target += " (taken by its place; --target names another)"
     return f"{data.n_samples} rows, {data.n_features} features, target: {target}, {data.source}"

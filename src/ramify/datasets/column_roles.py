@@ -72,9 +72,7 @@ class ColumnRoles:
             else:
                 right = name in {"kind", "identifier", "date_numbers"} and isinstance(value, (str, type(None)))
             if not right:
-                raise ValueError(
-                    f"Roles of columns hold {name}={value!r:.60}. Give the roles of a data set or a model."
-                )
+                raise ValueError(f"Roles hold {name}={value!r:.60}. Give the roles of a data set or a model.")
         plain: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in roles.items()}
         return cls(**plain)
 
