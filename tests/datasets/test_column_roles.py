@@ -140,8 +140,13 @@ def test_one_column_of_0_and_1_is_two_classes_unless_said(write):
 
 def test_an_empty_label_cell_is_refused_with_its_row(write):
     file = write("x,a,b\n1,0,1\n2,,1\n3,1,1\n", "t.csv")
-    with pytest.raises(FileError, match=r"line 3, column 3: the label 'a' is empty. Write 0 or 1."):
+    with pytest.raises(
+        FileError, match=r"line 3, column 3: the label 'a' is empty. Write 0 or 1, or say kind='labels'"
+    ):
         read_csv(file, target=["a", "b"])
+    unknown = read_csv(file, target=["a", "b"], kind="labels")
+    np.testing.assert_array_equal(unknown.y, [[0, 1], [np.nan, 1], [1, 1]])
+    assert unknown.notes == ("1 empty label cells are unknown: neither a label nor none.",)
     assert np.isnan(read_csv(file, target=["a", "b"], kind="numbers").y[1, 0])
 
 

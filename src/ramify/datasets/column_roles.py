@@ -224,8 +224,8 @@ class TargetCopies:
         self._labels: set[bytes] = set()
         if y is None:
             return
-        if sparse.issparse(y) or (y.ndim == 2 and np.isin(y, (0, 1)).all()):
-            by_label = sparse.csc_array(y)
+        if sparse.issparse(y) or (y.ndim == 2 and np.isin(y[~np.isnan(y)], (0, 1)).all()):
+            by_label = sparse.csc_array(y == 1)
             n_rows = by_label.shape[0]
             for label in range(by_label.shape[1]):
                 rows = np.sort(by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]])

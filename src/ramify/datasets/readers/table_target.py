@@ -129,17 +129,34 @@ def _several_columns(table: Table, targets: list[int], names: tuple[str, ...], k
         is_missing = np.isnan(values)
         is_binary = bool((np.isin(values, (0, 1)) | is_missing).all()) and not is_missing.all()
         kind = "labels" if is_binary else "numbers"
+        if is_binary and is_missing.any():
+            row, column = (int(k) for k in np.argwhere(is_missing)[0])
+            raise table.error(
+                row,
+                targets[column],
+                f"the label {shown(names[column])} is empty",
+                "Write 0 or 1, or say kind='labels' (--kind) if empty cells are unknown.",
+            )
     y = _OF_SEVERAL_COLUMNS[kind](table, targets, names, values)
+    n_unknown = int(np.isnan(values).sum())
+    if n_unknown and target_type(kind).has_sets:
+        notes += (f"{n_unknown} empty label cells are unknown: neither a label nor none.",)
     return TargetColumns(kind, y, names, notes=notes)
 
 
-def _label_columns(table: Table, targets: list[int], names: tuple[str, ...], values: np.ndarray) -> sparse.csr_array:
-    bad = np.argwhere(~np.isin(values, (0, 1)))
+def _label_columns(table: Table, targets: list[int], names: tuple[str, ...], values: np.ndarray) -> Any:
+    """A 0/1 CSR matrix, or a dense one with NaN where labels are unknown."""
+    is_unknown = np.isnan(values)
+    bad = np.argwhere(~(np.isin(values, (0, 1)) | is_unknown))
     if len(bad):
         row, column = (int(k) for k in bad[0])
-        what = "is empty" if np.isnan(values[row, column]) else "holds something else than 0 and 1"
-        raise table.error(row, targets[column], f"the label {shown(names[column])} {what}", "Write 0 or 1.")
-    return sparse.csr_array(values.astype(np.int8))
+        raise table.error(
+            row,
+            targets[column],
+            f"the label {shown(names[column])} holds something else than 0 and 1",
+            "Write 0 or 1, or leave the cell empty if it is unknown.",
+        )
+    return values if is_unknown.any() else sparse.csr_array(values.astype(np.int8))
 
 
 def _rank_columns(table: Table, targets: list[int], names: tuple[str, ...], values: np.ndarray) -> np.ndarray:
