@@ -4,8 +4,8 @@
     python benchmarks/bench_label_ranking.py --folds 5 [--markdown docs/benchmarks/label_ranking.md]
 
 Single thread, the same split of the rows (two thirds to train), the same number of trees and of features per node, mean
-over seeds. The regressor predicts one number per label, and labels are ranked by it. Trees of the first two forests are
-grown as far as the regressor's (gamma = 1, leaves of one row); the others stop as in the paper.
+over seeds, the models in turn. The regressor predicts one number per label, and labels are ranked by it. Trees of the
+first two forests are grown as far as the regressor's (gamma = 1, leaves of one row); the others stop as in the paper.
 
 With `--folds`, forests are compared by cross-validation over all sets of the folder instead, as far as they are there:
 how trees should stop, and whether a regression forest on the ranks does better.
@@ -58,10 +58,13 @@ def find(folder: Path, name: str) -> Path:
 def compare(name: str, file: Path, n_trees: int, n_seeds: int) -> None:
     data = read_rankings(file)
     X_train, X_test, y_train, y_test = train_test_split(data.X, data.y, test_size=1 / 3, random_state=0)
-    print(f"{name}: {len(X_train)} rows to train, {data.n_features} features, {data.n_labels} labels, {n_trees} trees")
-    folds = (X_train, y_train, X_test, y_test)
-    regressor = partial(RandomForestRegressor, n_trees, max_features="sqrt", n_jobs=1)
-    baseline = measure("RandomForestRegressor", regressor, n_seeds, folds)
+    print(
+        f"{name}: {len(X_train)} rows to train, {len(X_test)} to test, {data.n_features} features, "
+        f"{data.n_labels} labels, {n_trees} trees, load before the run {os.getloadavg()[0]:.1f}"
+    )
+    models: dict[str, Callable[..., Any]] = {
+        "RandomForestRegressor": partial(RandomForestRegressor, n_trees, max_features="sqrt", n_jobs=1)
+    }
     for options in (
         {"criterion": "kendall", "gamma": 1.0, "min_samples_leaf": 1},
         {"criterion": "spearman", "gamma": 1.0, "min_samples_leaf": 1},
@@ -69,35 +72,36 @@ def compare(name: str, file: Path, n_trees: int, n_seeds: int) -> None:
         {"criterion": "entropy"},
         {"criterion": "mallows"},
     ):
-        forest = partial(LabelRankingForest, n_trees, n_jobs=1, **options)
         title = " ".join(str(value) for value in options.values())
-        measure(f"LabelRankingForest {title}", forest, n_seeds, folds, baseline)
-    print()
-
-
-def measure(
-    title: str,
-    model: Callable[..., Any],
-    n_seeds: int,
-    folds: tuple[np.ndarray, ...],
-    baseline: tuple[float, float] | None = None,
-) -> tuple[float, float]:
-    X_train, y_train, X_test, y_test = folds
-    fit_seconds, predict_seconds, taus = [], [], []
+        models[f"LabelRankingForest {title}"] = partial(LabelRankingForest, n_trees, n_jobs=1, **options)
+    measured: dict[str, list[list[float]]] = {title: [] for title in models}
     for seed in range(n_seeds):
-        start = time.process_time()
-        fitted = model(random_state=seed).fit(X_train, y_train)
-        fit_seconds.append(time.process_time() - start)
+        for title, model in models.items():
+            measured[title].append(measure(model(random_state=seed), X_train, y_train, X_test, y_test))
+    means = {title: np.mean(values, axis=0) for title, values in measured.items()}
+    baseline = means["RandomForestRegressor"]
+    for title, (fit_seconds, predict_seconds, tau) in means.items():
+        line = f"  {title:<36} fit {fit_seconds:6.2f} s   predict {predict_seconds:6.3f} s   tau {tau:.4f}"
+        if title != "RandomForestRegressor":
+            line += (
+                f"   fit {baseline[0] / fit_seconds:5.2f}, predict {baseline[1] / predict_seconds:5.2f} times as fast"
+            )
+            line += f", tau {tau - baseline[2]:+.4f}"
+        print(line)
+    print(flush=True)
+
+
+def measure(model: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> list[float]:
+    """CPU seconds of fit and of predict (the best of three), and tau."""
+    start = time.process_time()
+    fitted = model.fit(X_train, y_train)
+    fit_seconds = time.process_time() - start
+    predict_seconds = []
+    for _ in range(3):
         start = time.process_time()
         predicted = fitted.predict(X_test)
         predict_seconds.append(time.process_time() - start)
-        taus.append(kendall_tau(y_test, rank_labels(predicted)))
-    seconds, tau = float(np.mean(fit_seconds)), float(np.mean(taus))
-    line = f"  {title:<36} fit {seconds:6.2f} s   predict {np.mean(predict_seconds):5.2f} s   tau {tau:.4f}"
-    if baseline is not None:
-        line += f"   {baseline[0] / seconds:5.2f} times as fast, tau {tau - baseline[1]:+.4f}"
-    print(line, flush=True)
-    return seconds, tau
+    return [fit_seconds, min(predict_seconds), kendall_tau(y_test, rank_labels(predicted))]
 
 
 SETTINGS = {

@@ -124,6 +124,19 @@ void apply(const Forest& forest, const FeatureRows& rows, int n_threads, const P
                  });
 }
 
+std::vector<StepNode> step_nodes(const Tree& tree) {
+  std::vector<StepNode> nodes(tree.feature.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::int32_t feature = tree.feature[i];
+    if (feature < 0) {
+      nodes[i] = {std::numeric_limits<double>::infinity(), 1, static_cast<std::int32_t>(i)};
+    } else {
+      nodes[i] = {tree.threshold[i], 2 * feature + tree.missing_left[i], tree.child[i]};
+    }
+  }
+  return nodes;
+}
+
 std::vector<std::uint64_t> in_bag(const Tree& tree, const Examples& examples, std::int64_t n_rows) {
   std::vector<std::uint32_t> draws(static_cast<std::size_t>(n_rows), 0);
   draw_bag(tree.seed, examples.rows, draws);

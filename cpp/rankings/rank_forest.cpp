@@ -104,13 +104,16 @@ void LabelRanker::rank(const double* pair_means, double* ranks) {
       wins_[b] -= *pair;
     }
   }
-  for (std::size_t a = 0; a < wins_.size(); ++a) {
-    int twice = 1;  // a label ties with itself
-    for (std::size_t b = 0; b < wins_.size(); ++b) {
-      const double lead = wins_[b] - wins_[a];
-      twice += (lead > tie_tolerance) + (lead >= -tie_tolerance);
+  std::fill(ranks, ranks + n_labels_, 1.0);  // a label ties with itself
+  for (std::int64_t a = 0; a < n_labels_; ++a) {
+    const double own = wins_[static_cast<std::size_t>(a)];
+    double behind = 0;
+    for (std::int64_t b = a + 1; b < n_labels_; ++b) {
+      const double lead = wins_[static_cast<std::size_t>(b)] - own;
+      behind += (lead > tie_tolerance ? 0.5 : 0.0) + (lead >= -tie_tolerance ? 0.5 : 0.0);
+      ranks[b] += (lead < -tie_tolerance ? 0.5 : 0.0) + (lead <= tie_tolerance ? 0.5 : 0.0);
     }
-    ranks[a] = twice / 2.0;
+    ranks[a] += behind;
   }
 }
 
@@ -143,16 +146,20 @@ SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const F
   result.n_trees.assign(static_cast<std::size_t>(rows.n_rows()), 0);
   std::vector<std::vector<double>> leaves(forest.trees.size());
   std::vector<std::vector<std::uint64_t>> bags(examples == nullptr ? 0 : forest.trees.size());
+  // Few rows rank the leaves that they reach, many rows find all leaves ranked.
+  std::int64_t n_leaves = 0;
+  for (const auto& tree : forest.trees) n_leaves += tree->n_leaves(forest.outcome, n_pairs);
+  const bool ranks_ahead = rows.n_rows() * forest.n_trees() >= n_leaves;
   const auto prepare = [&](std::int64_t t, int, const Control&) {
     const Tree& tree = *forest.trees[static_cast<std::size_t>(t)];
-    leaves[static_cast<std::size_t>(t)] = leaf_rankings(tree, n_labels);
+    if (ranks_ahead) leaves[static_cast<std::size_t>(t)] = leaf_rankings(tree, n_labels);
     if (examples != nullptr) bags[static_cast<std::size_t>(t)] = in_bag(tree, *examples, rows.n_rows());
   };
   run_tasks(forest.n_trees(), n_threads, prepare, poll);
 
   // Large blocks, since each block walks through the memory of all trees.
   const std::int64_t size = std::max(
-      rows.rows_per_block(), std::min<std::int64_t>(2048, (1 << 17) / std::max<std::int64_t>(1, rows.n_features())));
+      rows.rows_per_block(), std::min<std::int64_t>(4096, (1 << 17) / std::max<std::int64_t>(1, rows.n_features())));
   const std::int64_t n_blocks = (rows.n_rows() + size - 1) / size;
   std::vector<std::vector<double>> blocks(static_cast<std::size_t>(n_threads));
   const auto sum_block = [&](std::int64_t task, int thread, const Control&) {
@@ -161,6 +168,8 @@ SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const F
     const std::int64_t first = task * size, last = std::min(first + size, rows.n_rows());
     rows.load(first, last, block.data());
     std::vector<std::int32_t> reached(static_cast<std::size_t>(last - first));
+    std::vector<double> own(static_cast<std::size_t>(n_labels));
+    LabelRanker ranker(n_labels);
     for (std::size_t t = 0; t < forest.trees.size(); ++t) {
       const Tree& tree = *forest.trees[t];
       find_leaves(
@@ -168,7 +177,9 @@ SummedRankings sum_rankings(const Forest& forest, std::int64_t n_labels, const F
       for (std::int64_t row = first; row < last; ++row) {
         if (examples != nullptr && has_bit(bags[t], row)) continue;
         const auto leaf = static_cast<std::size_t>(reached[static_cast<std::size_t>(row - first)]);
-        const double* ranks = leaves[t].data() + tree.child[leaf] * n_labels;
+        const std::int64_t place = tree.child[leaf];
+        if (!ranks_ahead) ranker.rank(tree.leaf_values.data() + place * n_pairs, own.data());
+        const double* const ranks = ranks_ahead ? leaves[t].data() + place * n_labels : own.data();
         add_ranking(ranks, n_labels, as_signs, result.sums.data() + row * n_cells);
         ++result.n_trees[static_cast<std::size_t>(row)];
       }

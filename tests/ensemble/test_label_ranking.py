@@ -306,3 +306,12 @@ def test_bad_parameters_are_refused_by_name(options, message, data):
 def test_permutation_needs_out_of_bag_rows(data):
     with pytest.raises(ValueError, match="bootstrap=False leaves none"):
         LabelRankingForest(2, bootstrap=False).fit(data.X, data.y).permutation_importances(data.X, data.y)
+
+
+def test_many_rows_reach_the_leaves_that_each_reaches_alone():
+    data = make_label_ranking(300, n_features=5, random_state=0)
+    X = np.where(np.random.RandomState(0).rand(300, 5) < 0.1, np.nan, data.X)
+    forest = LabelRankingForest(5, gamma=1.0, min_samples_leaf=1, random_state=0).fit(X, data.y)
+    alone = [forest.predict(X[[row]])[0] for row in range(300)]
+    np.testing.assert_array_equal(forest.predict(X), alone)
+    np.testing.assert_array_equal(forest.apply(X[:60]), [forest.apply(X[[row]])[0] for row in range(60)])
