@@ -48,7 +48,8 @@ def through_file(suffix: str, write: Callable[[Data, Path], None]) -> Callable[[
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"data{suffix}"
             write(data, path)
-            return read(path, target=[], **({"index_base": 0} if suffix == ".arff" else {})).to_frame()
+            options = {"index_base": 0} if suffix == ".arff" else {"roles": None}  # constants stay features
+            return read(path, target=[], **options).to_frame()
 
     return form
 
