@@ -2,12 +2,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.model_selection import KFold
 
 from ramify.analysis import fit_model
 from ramify.analysis.model_quality import LABEL_MEASURES, label_table
 from ramify.cli.main import main
-from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel, write_arff
+from ramify.datasets import Dataset, make_hierarchical, make_label_ranking, make_multilabel, write_arff
 from ramify.ensemble import ForestClassifier, LabelRankingForest
+from ramify.metrics import auprc
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,34 @@ def test_fit_and_predict_write_the_same_measures_per_label(files, tmp_path, meth
 
 def test_measures_per_label_that_are_not_there_are_missed(files, tmp_path, capsys):
     options = ("--method", "br", "--trees", 3, "-o", tmp_path / "m.ramify", "--per-label", tmp_path / "q.csv")
-    assert run("fit", files / "toy.train.arff", *TARGET, *options) == 1
+    assert run("fit", files / "toy.train.arff", *TARGET, *options, "--folds", 0) == 1
     assert "no label was measured. Give rows with classes or label sets" in capsys.readouterr().err
     assert (tmp_path / "m.ramify").exists()
+
+
+def test_chains_without_a_test_part_are_cross_validated():
+    data = make_multilabel(90, random_state=0)
+    fitted = fit_model(data, method="br", n_estimators=5)
+    assert fitted.results.measured_on == "Measured by cross-validation with 3 folds on 90 rows"
+    scores = np.zeros((90, data.n_labels))
+    for train, test in KFold(3, shuffle=True, random_state=0).split(np.arange(90)):
+        part = fit_model(data.rows(train), method="br", n_estimators=5, n_folds=0).model
+        scores[test] = part.predict_proba(data.rows(test).to_frame())
+    value = fitted.results.measures.loc["AUPRC, pooled", "model"]
+    assert value == pytest.approx(auprc(data.y, scores), abs=1e-12)
+    assert len(fitted.results.label_measures) == data.n_labels
+
+
+def test_classes_that_a_fold_has_not_seen_are_no_obstacle():
+    y = np.array([0] * 20 + [1] * 19 + [2])
+    data = Dataset(np.arange(40.0)[:, None], y=y, target="classes", label_names=("a", "b", "c"))
+    found = fit_model(data, method="extra-trees", n_estimators=20, n_folds=2).results
+    assert found.measures.loc["accuracy", "model"] > 0.8
+
+
+def test_where_nothing_is_measured_it_is_said_why(files, tmp_path, capsys):
+    options = ("--method", "extra-trees", "--trees", 3, "-o", tmp_path / "m.ramify")
+    assert run("fit", files / "toy.train.arff", *TARGET, *options) == 0
+    assert "Measures: none: extra-trees has no out-of-bag rows, and there is no test part" in capsys.readouterr().out
+    assert run("fit", files / "toy.train.arff", *TARGET, *options, "--folds", 2) == 0
+    assert "Measured by cross-validation with 2 folds" in capsys.readouterr().out

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from ramify.analysis.deployment import remember_columns
 from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_features, model_target, remember_names
-from ramify.analysis.model_quality import label_parts, measured, table_parts
+from ramify.analysis.model_quality import label_parts, measured, measured_by_folds, table_parts
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated, Portfolio
-from ramify.parameters import check_option
+from ramify.parameters import check_integer, check_option
 from ramify.ranking import forest_ranking, portfolio_ranking
 from ramify.ranking.forest import held_out_ranking
 
@@ -46,6 +50,7 @@ def fit_model(
     gamma: float | None = None,
     minutes: float | None = None,
     calibrate: Literal["isotonic", "sigmoid"] | None = None,
+    n_folds: int | None = None,
     explain: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -57,7 +62,7 @@ def fit_model(
     ----------
     data : Dataset
         With a target. Its test part, if it has one beside others, is not learnt from; the measures are of its rows.
-        Otherwise they are taken out of bag where the method has such rows.
+        Otherwise they are taken out of bag where the method has such rows, or by cross-validation.
     method : str, default="random-forest"
         One of `MODEL_METHODS`.
     n_estimators, max_depth, min_samples_leaf
@@ -69,6 +74,9 @@ def fit_model(
     calibrate : {"isotonic", "sigmoid"}, optional
         Calibrate the probabilities of a forest with out-of-bag rows by `ramify.ensemble.Calibrated`. Its measures need
         a test part, since all others have been learnt from.
+    n_folds : int, optional
+        Folds of a cross-validation where there is neither a test part nor out-of-bag rows; 0 for none. By default 3 for
+        chains and their relatives and 0 for boosted trees, auto, extra-trees and calibrated forests.
     explain : bool, default=False
         Whether to rank the features by the forest, measure each label and explain a few rows.
     random_state : int, default=0
@@ -87,27 +95,34 @@ def fit_model(
     'Measured out of bag on 99 rows'
     """
     check_option("fit_model", "method", method, tuple(MODEL_METHODS))
+    if n_folds:
+        check_integer("fit_model", "n_folds", n_folds, low=2)
     learnt, unseen = learnt_and_unseen(data)
     record = MODEL_METHODS[method]
     if minutes is not None and method != "auto":
         raise ValueError(f"Only the method auto takes minutes. Got {minutes!r} for {method}.")
     if gamma is not None and not learnt.target_type.ranks_labels:
         raise ValueError(f"Only forests for label rankings take gamma. Got {gamma!r} for {learnt.target}.")
-    model = fitted_estimator(
-        method,
-        learnt,
-        out_of_bag=unseen is None,
-        calibrate=calibrate,
-        n_estimators=n_estimators,
-        max_depth=max_depth,
-        min_samples_leaf=min_samples_leaf,
-        gamma=gamma,
-        minutes=minutes,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    parameters: dict[str, Any] = {
+        "n_estimators": n_estimators,
+        "max_depth": max_depth,
+        "min_samples_leaf": min_samples_leaf,
+        "gamma": gamma,
+        "minutes": minutes,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+        "verbose": verbose,
+    }
+    model = fitted_estimator(method, learnt, out_of_bag=unseen is None, calibrate=calibrate, **parameters)
     quality = measured(model, learnt, unseen)
+    if n_folds is None:
+        n_folds = 0 if record.of_forest or method == "auto" else 3
+    if quality.measures is None and n_folds and learnt.n_samples >= 2 * n_folds:
+        folds = [
+            (fitted_estimator(method, learnt.rows(train), calibrate=calibrate, **parameters), train, test)
+            for train, test in _folds(learnt, n_folds, random_state)
+        ]
+        quality = measured_by_folds(model, learnt, folds)
     parts: dict[str, Any] = {}
     if explain and record.of_forest:
         forest = model if calibrate is None else model.estimator_
@@ -130,7 +145,7 @@ def fit_model(
         measures=quality.measures,
         measured_on=quality.measured_on,
         reliability=quality.reliability,
-        facts=_facts(model),
+        facts=_facts(model) | ({} if quality.measures is not None else {"Measures": _unmeasured(method, calibrate)}),
         titles=learnt.titles,
         seed=random_state,
         **parts,
@@ -140,6 +155,20 @@ def fit_model(
     remember_columns(model, model_features(learnt))
     remember_names(model, learnt)
     return Fitted(model, learnt, results)
+
+
+def _unmeasured(method: str, calibrate: str | None) -> str:
+    """Why there are no measures, and the next step."""
+    what = method if calibrate is None else f"{method}, calibrated,"
+    return f"none: {what} has no out-of-bag rows, and there is no test part. Name one, or folds to cross-validate."
+
+
+def _folds(data: Dataset, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Shuffled folds; of classes, each with every class where there are rows enough."""
+    rows = np.arange(data.n_samples)
+    if data.target_type.has_one_label and np.unique(np.asarray(data.y), return_counts=True)[1].min() >= n_folds:
+        return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, np.asarray(data.y))
+    return KFold(n_folds, shuffle=True, random_state=seed).split(rows)
 
 
 def _facts(model: Any) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify.analysis.explained import explained_rows
-from ramify.analysis.model_data import MatchedTarget, model_features, model_target
+from ramify.analysis.model_data import MatchedTarget, model_features, model_target, predicted_type
 from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated
 from ramify.metrics import auprc, auroc, measure_table, reliability_bins
@@ -80,6 +80,31 @@ def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> Quality:
         return Quality()
     truth, scores = model_target(learnt.rows(seen)), scores[seen]
     return _quality(model, truth, scores, f"Measured out of bag on {seen.size} rows")
+
+
+def measured_by_folds(model: Any, data: Dataset, folds: Sequence[tuple[Any, np.ndarray, np.ndarray]]) -> Quality:
+    """How well models of parts of the data predict the other rows, as the model of all of them would others.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to all rows; its labels and its prior are taken.
+    data : Dataset
+        All rows.
+    folds : sequence of (estimator, int array, int array)
+        A model, the rows that it has learnt from and those that it predicts.
+    """
+    n_columns = len(model.label_names_)
+    scores = np.zeros((data.n_samples, n_columns))
+    position = {name: column for column, name in enumerate(model.label_names_)}
+    for part, _, rows in folds:
+        predicted = model_scores(part, model_features(data.rows(rows)))
+        predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
+        columns = np.array([position[name] for name in part.label_names_], dtype=np.intp)
+        scores[rows[:, None], columns] = predicted.reshape(len(rows), -1)
+    given = scores if predicted_type(model).has_labels or n_columns > 1 else scores[:, 0]
+    on = f"Measured by cross-validation with {len(folds)} folds on {data.n_samples} rows"
+    return _quality(model, model_target(data), given, on)
 
 
 def measured_as(model: Any, matched: MatchedTarget, scores: Any, X: Any) -> Quality:

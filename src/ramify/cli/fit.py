@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     type=click.Choice(["isotonic", "sigmoid"]),
     help="Calibrate the probabilities of a random forest or bagging.",
 )
+@click.option("--folds", default=None, show_default="3 for chains, else 0", type=WholeNumber(0),
+              help="Cross-validate where there is neither a test part nor out-of-bag rows.")  # fmt: skip
 @click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
 @running_options
 @report_option
@@ -58,6 +60,7 @@ def fit(
     gamma: float | None,
     minutes: float | None,
     calibrate: Literal["isotonic", "sigmoid"] | None,
+    folds: int | None,
     per_label: str | None,
     seed: int,
     jobs: int,
@@ -69,7 +72,8 @@ def fit(
     """Learn a model from DATA files and save it.
 
     Where the files are named as train, valid and test parts, the test part is kept for the measures; otherwise they are
-    taken out of bag, which boosted trees, auto and --calibrate have not. The prior alone stands beside the model.
+    taken out of bag, and of chains by cross-validation; boosted trees, extra-trees, auto and --calibrate have them with
+    --folds. The prior alone stands beside the model.
 
     \b
     Examples:
@@ -98,6 +102,7 @@ def fit(
         gamma=gamma,
         minutes=minutes,
         calibrate=calibrate,
+        n_folds=folds,
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,
@@ -113,6 +118,8 @@ def fit(
         if not as_json:
             click.echo(plain(described(fitted.learnt, chosen=bool(target))))
         show_measures(found.measures, found.measured_on, as_json=as_json)
+        if found.measures is None and not as_json:
+            click.echo(f"Measures: {found.facts['Measures'].replace('or folds', 'or --folds 3')}")
         if not as_json:
             if method == "auto":
                 click.echo(plain("\n".join(f"{name}: {fact}" for name, fact in found.facts.items())))
