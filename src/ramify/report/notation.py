@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
@@ -10,6 +11,9 @@ import numpy as np
 
 from ramify.analysis import Results
 from ramify.datasets import term_names
+
+_NUMBER = re.compile(r"([<+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|–)?")
+"""How a report writes numbers, or nothing."""
 
 
 def rounded(values: Any) -> Any:
@@ -30,6 +34,12 @@ def three_decimals(value: float | None) -> str:
 def percent(share: float) -> str:
     """A share in percent with two digits."""
     return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
+
+
+def numeric_columns(rows: Sequence[Sequence[str]]) -> list[bool]:
+    """Which columns of a table hold numbers alone, to stand on the right; the first holds names."""
+    columns = list(zip(*rows, strict=True))
+    return [at > 0 and all(_NUMBER.fullmatch(str(cell)) for cell in cells) for at, cells in enumerate(columns)]
 
 
 def titled(names: Sequence[str], results: Results) -> list[str]:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from ramify.analysis import Results
 from ramify.report.figures import section_charts
+from ramify.report.notation import numeric_columns
 from ramify.report.section import Content
 from ramify.report.sections import SECTIONS
 
@@ -37,6 +38,7 @@ def html_page(content: Content, results: Results) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["numeric_columns"] = numeric_columns
     sections = []
     for section in SECTIONS:
         if section.is_shown(content):

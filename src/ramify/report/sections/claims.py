@@ -29,7 +29,9 @@ def _part(results: Results) -> dict[str, Any] | None:
     sentences += [f"No claim can be made of {name}: {why}." for name, why in found.doubtful.items()]
     if found.untested:
         sentences.append(f"{len(found.untested):,} labels have too few rows to be tested.")
-    columns = ["Feature", "Branch", "Effect", "Low", "High", "p", "q", "Rows", "Beyond its parent"]
+    columns = ["Feature", "Branch", "Effect", "Low", "High", "p", "q", "Rows"]
+    beyond = any(claim.beyond_parent is not None for claim in found.claims[:N_CLAIMS])
+    columns += ["Beyond its parent"] if beyond else []
     rows = [
         [
             titled([claim.feature], results)[0],
@@ -38,11 +40,14 @@ def _part(results: Results) -> dict[str, Any] | None:
             shown_p(claim.p),
             shown_p(claim.q),
             f"{claim.rows:,}",
-            {True: "yes", False: "no", None: ""}[claim.beyond_parent],
+            *([{True: "yes", False: "no", None: ""}[claim.beyond_parent]] if beyond else []),
         ]
         for claim in found.claims[:N_CLAIMS]
     ]
-    return {"sentences": sentences, "table": {"columns": columns, "rows": rows} if rows else None}
+    return {
+        "sentences": sentences,
+        "table": {"columns": columns, "rows": rows} if rows else None,
+    }
 
 
 SECTION = Section(

@@ -1,35 +1,32 @@
-"""The features' own hierarchy, coloured by the first ranking."""
+"""The features' own hierarchy as a map, coloured by a ranking."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from ramify import plots
 from ramify.analysis import Results
-from ramify.report.section import Chart, Content, Section
+from ramify.report.notation import titled
+from ramify.report.section import Section
 
 MOST_FEATURES = 1500
 """More blocks than this could not be told apart."""
 
 
-def _is_drawn(results: Results) -> bool:
-    """Whether there is a hierarchy of features, and it is small enough to be seen."""
-    order = None if results.dataset is None else results.dataset.feature_hierarchy
-    return order is not None and bool(results.rankings) and 1 < len(order) <= MOST_FEATURES
-
-
-def _charts(content: Content, results: Results) -> list[Chart]:
+def _part(results: Results) -> dict[str, Any] | None:
+    """Terms with their first parent and their column, -1 for none; nothing where there is no hierarchy to be seen."""
     data = results.dataset
-    if not content["feature_map"] or data is None or data.feature_hierarchy is None:
-        return []
-    order = data.feature_hierarchy
-    name, ranking = next(iter(results.rankings.items()))
-    score_of = dict(zip(data.feature_names, ranking.scores.tolist(), strict=True))
-    scores = np.array([score_of.get(feature, np.nan) for feature in order.names])
-    caption = "The hierarchy of the features, each below its (first) parent, coloured by its score."
-    return [Chart("features", plots.hierarchy_icicle(order, scores, name=name), caption)]
+    order = None if data is None else data.feature_hierarchy
+    if data is None or order is None or not results.rankings or not 1 < len(order) <= MOST_FEATURES:
+        return None
+    column = {name: at for at, name in enumerate(data.feature_names)}
+    first = [order.parents[name][:1] for name in order.names]
+    return {
+        "names": titled(order.names, results),
+        "parents": [order.index(parent[0]) if parent else -1 for parent in first],
+        "features": [column.get(name, -1) for name in order.names],
+    }
 
 
 SECTION = Section(
-    "feature-map", 40, "Features", "The features as a map", key="feature_map", part=_is_drawn, charts=_charts
+    "feature-map", 40, "Features", "The features as a map", key="feature_map", part=_part, markdown=lambda _: []
 )

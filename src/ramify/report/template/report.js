@@ -347,32 +347,36 @@
     const values = labels.names.map((_, label) => { const b = branch(label), i = state.feature < 0 ? -1 : b.features.indexOf(state.feature); return i < 0 ? 0 : branchShare(b, i); });
     return { values, text: (v) => `${percent(v)} of the importance is ${features.names[state.feature]}'s`, top: Math.max(...values, 1e-9), most: percent(Math.max(...values)) + " of a branch" };
   }
-  function drawMap() {
-    if (!icicle) return;
-    const width = icicle.clientWidth || 800, deepest = Math.max(...level) + 1, row = deepest === 1 ? 60 : Math.max(26, Math.min(54, 300 / deepest)), height = deepest * row;
-    icicle.setAttribute("viewBox", `0 0 ${width} ${height}`); icicle.setAttribute("height", height);
-    const { values, text, top, most } = mapValues(), total = roots.reduce((n, r) => n + leaves[r], 0), shapes = [];
-    const start = new Array(nLabels).fill(0);
-    let x = 0;
-    const place = (list, from) => { for (const label of list) { start[label] = from; from += leaves[label] * width / total; } };
-    place(roots, x);
-    for (const label of inOrder(() => true, () => true)) {
-      place(children[label], start[label]);
-      const w = leaves[label] * width / total, value = values[label];
-      const rgb = value === null ? null : ramp(value / top);
+  // Blocks below their parents; `place` says of a block its colour's share (null: none), its name and whether it is chosen.
+  function drawBlocks(svg, tree, place) {
+    const width = svg.clientWidth || 800, deepest = Math.max(...tree.level) + 1, row = deepest === 1 ? 60 : Math.max(26, Math.min(54, 300 / deepest)), height = deepest * row;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`); svg.setAttribute("height", height);
+    const total = tree.roots.reduce((n, r) => n + tree.leaves[r], 0), start = [], shapes = [];
+    const beside = (list, from) => { for (const node of list) { start[node] = from; from += tree.leaves[node] * width / total; } };
+    beside(tree.roots, 0);
+    for (const stack = tree.roots.slice().reverse(); stack.length;) {
+      const node = stack.pop(), { share, name, chosen } = place(node);
+      beside(tree.children[node], start[node]);
+      stack.push(...tree.children[node].slice().reverse());
+      const w = tree.leaves[node] * width / total, rgb = share === null ? null : ramp(share);
       const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-      for (const [key, v] of Object.entries({ x: start[label].toFixed(2), y: level[label] * row, width: w.toFixed(2), height: row, fill: rgb ? css(rgb) : "transparent", "data-label": label })) rect.setAttribute(key, v);
+      for (const [key, v] of Object.entries({ x: start[node].toFixed(2), y: tree.level[node] * row, width: w.toFixed(2), height: row, fill: rgb ? css(rgb) : "transparent", "data-label": node })) rect.setAttribute(key, v);
       if (w < 3) rect.setAttribute("stroke-width", 0.25);
-      if (label === state.label) rect.setAttribute("class", "chosen");
+      if (chosen) rect.setAttribute("class", "chosen");
       shapes.push(rect);
       if (w > 44) {
-        const name = document.createElementNS("http://www.w3.org/2000/svg", "text"), room = Math.floor((w - 10) / 6.9), full = shortName(label);
-        name.setAttribute("x", (start[label] + 5).toFixed(1)); name.setAttribute("y", level[label] * row + row / 2 + 4); name.setAttribute("fill", rgb ? onTop(rgb) : "currentColor");
-        name.textContent = full.length > room ? full.slice(0, Math.max(1, room - 1)) + "…" : full;
-        shapes.push(name);
+        const text = document.createElementNS("http://www.w3.org/2000/svg", "text"), room = Math.floor((w - 10) / 6.9);
+        text.setAttribute("x", (start[node] + 5).toFixed(1)); text.setAttribute("y", tree.level[node] * row + row / 2 + 4); text.setAttribute("fill", rgb ? onTop(rgb) : "currentColor");
+        text.textContent = name.length > room ? name.slice(0, Math.max(1, room - 1)) + "…" : name;
+        shapes.push(text);
       }
     }
-    icicle.replaceChildren(...shapes);
+    svg.replaceChildren(...shapes);
+  }
+  function drawMap() {
+    if (!icicle) return;
+    const { values, text, top, most } = mapValues();
+    drawBlocks(icicle, { roots, children, level, leaves }, (label) => ({ share: values[label] === null ? null : values[label] / top, name: shortName(label), chosen: label === state.label }));
     icicle.onmousemove = (event) => {
       const label = event.target.dataset && event.target.dataset.label;
       if (label === undefined) return;
@@ -380,6 +384,42 @@
       byId("map-readout").textContent = `${labels.names[label]}: ` + (value === null ? "not measured" : text(value));
     };
     byId("map-scale").textContent = `${isDark() ? "brightest" : "darkest"} = ${most}`;
+  }
+
+  // ---- the map of the features' own hierarchy, coloured by their score; a block that is no column has none
+  const featureMap = byId("feature-icicle"), terms = content.feature_map;
+  const termTree = featureMap && (() => {
+    const below = terms.names.map(() => []), tops = [], depth = terms.names.map(() => 0), width = terms.names.map(() => 1), order = [];
+    terms.parents.forEach((parent, term) => (parent >= 0 ? below[parent] : tops).push(term));
+    for (const stack = tops.slice(); stack.length;) { const term = stack.pop(); order.push(term); for (const child of below[term]) { depth[child] = depth[term] + 1; stack.push(child); } }
+    for (const term of order.reverse()) if (below[term].length) width[term] = below[term].reduce((n, child) => n + width[child], 0);
+    return { roots: tops, children: below, level: depth, leaves: width };
+  })();
+  function drawFeatureMap() {
+    if (!featureMap) return;
+    const scores = methods[state.method].scores, top = Math.max(...scores.map((s) => s ?? 0)) || 1;
+    const scoreOf = (term) => (terms.features[term] < 0 ? null : scores[terms.features[term]]);
+    drawBlocks(featureMap, termTree, (term) => ({ share: scoreOf(term) === null ? null : Math.max(0, scoreOf(term)) / top, name: terms.names[term], chosen: terms.features[term] >= 0 && terms.features[term] === state.feature }));
+    featureMap.onmousemove = (event) => {
+      const term = event.target.dataset && event.target.dataset.label;
+      if (term === undefined) return;
+      const kept = features.selected && terms.features[term] >= 0 ? (features.selected[terms.features[term]] ? ", selected" : ", not selected") : "";
+      byId("feature-map-readout").textContent = `${terms.names[term]}: ` + (scoreOf(term) === null ? "no column" : shownNumber(scoreOf(term)) + kept);
+    };
+    byId("feature-map-scale").textContent = `${isDark() ? "brightest" : "darkest"} = ${shownNumber(top)} by ${methods[state.method].name}`;
+  }
+  if (featureMap) featureMap.addEventListener("click", (event) => {
+    const term = event.target.dataset.label;
+    if (term === undefined || terms.features[term] < 0) return;
+    chooseFeature(terms.features[term]);
+    if (state.feature >= 0) showRow(state.feature);
+  });
+  function showRow(feature) {
+    byId("feature-search").value = "";
+    state.shown = Math.max(state.shown, 1 + rankingRows().findIndex((row) => row.feature === feature));
+    drawRanking();
+    const line = byId("ranking-table").querySelector(`tr[data-feature="${feature}"]`);
+    if (line) line.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "center" });
   }
   if (icicle) {
     const select = byId("map-colour");
@@ -457,17 +497,17 @@
   byId("theme").addEventListener("click", () => {
     const root = document.documentElement, next = themes[(themes.indexOf(root.dataset.theme || "") + 1) % 3];
     if (next) root.dataset.theme = next; else delete root.dataset.theme;
-    drawMap(); drawHeat();
+    drawMap(); drawFeatureMap(); drawHeat();
   });
-  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", () => { drawMap(); drawHeat(); });
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", () => { drawMap(); drawFeatureMap(); drawHeat(); });
   let waiting = 0;
-  addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => { drawTree(); drawMap(); drawHeat(); }); });
+  addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => { drawTree(); drawMap(); drawFeatureMap(); drawHeat(); }); });
 
   function drawAll() {
     if (!methods.length) return;
     for (const button of document.querySelectorAll("[data-role=methods] button")) button.setAttribute("aria-pressed", Number(button.dataset.method) === state.method);
     nameFeatureOption();
-    drawTree(); drawRanking(); drawMap();
+    drawTree(); drawRanking(); drawMap(); drawFeatureMap();
   }
   drawAll();
   drawHeat();
