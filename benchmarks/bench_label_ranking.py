@@ -118,7 +118,7 @@ SETTINGS = {
 PAGE = """# How far should ranking trees grow?
 
 Kendall's tau-b by cross-validation with {n_folds} shuffled folds and {n_trees} trees, the same folds for all, on the 16
-sets of the [study](../studies/label_ranking.md) and four of yeast expression (spo, heat, dtt, diau); the best of each
+sets of the study of label ranking and four of yeast expression (spo, heat, dtt, diau); the best of each
 row is bold.
 
 - *published*: `LabelRankingForest(gamma=0.98, min_samples_leaf=2)`, as in the paper;

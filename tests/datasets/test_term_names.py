@@ -35,10 +35,8 @@ is_a: GO:0008150
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "go.obo").write_text(OBO, encoding="utf-8")
-    rows = "".join(
-        f"{i // 2},{i % 2},{i % 3},{'GO0008152' if i % 2 else 'GO0007049'}{'|GO0044710' if i % 6 == 1 else ''}\n"
-        for i in range(60)
-    )
+    terms = [("GO0008152" if i % 2 else "GO0007049") + ("|GO0044710" if i % 6 == 1 else "") for i in range(60)]
+    rows = "".join(f"{i // 2},{(i + i // 7) % 2},{i % 3},{terms[i]}\n" for i in range(60))
     (tmp_path / "genes.csv").write_text("level,a,b,terms\n" + rows, encoding="utf-8")
     return tmp_path
 
