@@ -52,8 +52,10 @@ class ReliefRanker(BaseEstimator):
         True is (0.05, 0.10). It lifts numeric features beside nominal ones.
     hierarchy : Hierarchy, optional
         Hierarchy of the labels.
-    distance : {"euclidean", "hamming"}, default="euclidean"
-        Distance of label sets: root of the summed label weights of the symmetric difference, or the sum.
+    distance : {"euclidean", "hamming", "jaccard", "simgic"}, default="euclidean"
+        Distance of label sets: root of the summed label weights of the symmetric difference, or the sum; or, named in
+        [2]_, one less the shared labels over all labels of the two, counted one by one (Jaccard) or by their
+        information content in the data (simGIC). The last two need no weights and no bound.
     bound : {"observed", "paths", None}, default="observed"
         What distances of label sets are divided by: the largest one in the data (HMLC-Relief), the largest one of two
         single paths (CLUS), nothing (HMC-ReliefF).
@@ -276,7 +278,7 @@ def _rankings(
 def _check_parameters(ranker: ReliefRanker) -> tuple[float, float] | None:
     if ranker.sigma is not None:
         check_real(ranker, "sigma", ranker.sigma, low=0)
-    check_option(ranker, "distance", ranker.distance, ("euclidean", "hamming"))
+    check_option(ranker, "distance", ranker.distance, ("euclidean", "hamming", "jaccard", "simgic"))
     check_option(ranker, "bound", ranker.bound, ("observed", "paths", None))
     check_option(ranker, "target", ranker.target, KINDS)
     check_flag(ranker, "per_label", ranker.per_label)
