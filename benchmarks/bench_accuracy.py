@@ -1,4 +1,4 @@
-"""Forests, extra trees, boosted trees and the portfolio beside published methods: pooled average precision.
+"""Forests, weighted neighbours, boosted trees and their portfolio beside published methods: pooled average precision.
 
     python benchmarks/bench_accuracy.py [--data FOLDER] [--sets NAME ...] [--seeds 3] [--results FOLDER] [--write FILE]
     python benchmarks/bench_accuracy.py --rounds    # CPU seconds per round beside XGBoost's trees of vectors
@@ -25,7 +25,7 @@ from scipy.stats import rankdata
 
 import ramify
 from ramify.datasets import Dataset, read
-from ramify.ensemble import BoostedClassifier, ForestClassifier, Portfolio
+from ramify.ensemble import BoostedClassifier, ForestClassifier, NeighborsClassifier, Portfolio
 from ramify.metrics import average_precision
 
 PUBLISHED = {
@@ -49,7 +49,8 @@ PUBLISHED = {
 """C-HMCNN, HMCN-F and CLUS-ENS as Giunchiglia and Lukasiewicz (2020) print them."""
 
 LABEL_SETS = ("emotions", "scene", "yeast", "bibtex", "Corel5k")
-MEMBERS = ("random forest", "extra trees", "boosted trees", "portfolio")
+MEMBERS = ("random forest", "extra trees", "weighted neighbours", "boosted trees", "portfolio")
+MANY_LABELS = 1000
 
 
 def files_of(name: str, folder: Path) -> list[Path]:
@@ -85,16 +86,20 @@ def members(data: Dataset, seed: int) -> dict[str, Any]:
         "categorical_features": data.categorical_features,
         "random_state": seed,
     }
-    n_labels = len(data.label_names)
     found: dict[str, Any] = {
         "random forest": ForestClassifier(100, **common),
         "extra trees": ForestClassifier(
             300, splitter="random", bootstrap=False, max_features=0.2, min_samples_leaf=3, **common
         ),
-        "boosted trees": BoostedClassifier(400, early_stopping=None, **common),
+        "weighted neighbours": NeighborsClassifier(**common),
     }
-    if n_labels <= 1000:
-        found["boosted trees, fast"] = BoostedClassifier(1000, learning_rate=0.1, early_stopping=None, **common)
+    if len(data.label_names) > MANY_LABELS:  # one setting, few rounds: the cost grows with the labels
+        found["boosted trees"] = BoostedClassifier(120, learning_rate=0.1, sketch=30, early_stopping=None, **common)
+    else:
+        found["boosted trees"] = BoostedClassifier(400, sketch=30, early_stopping=None, **common)
+        found["boosted trees, fast"] = BoostedClassifier(
+            500, learning_rate=0.1, l2=0.2, max_samples=1.0, sketch=30, early_stopping=None, **common
+        )
     return found
 
 
@@ -114,7 +119,7 @@ def measured(name: str, folder: Path, seed: int) -> dict[str, Any]:
     portfolio = Portfolio(candidates, hierarchy=data.hierarchy, cv=folds).fit(X, Y)
     chosen = max((key for key in portfolio.scores_ if key.startswith("boosted")), key=portfolio.scores_.__getitem__)
     found = {"portfolio": on_test(portfolio)}
-    for member in ("random forest", "extra trees", chosen):
+    for member in ("random forest", "extra trees", "weighted neighbours", chosen):
         model = portfolio.members_.get(member)
         if model is None:
             title, _, rounds = member.removesuffix(" rounds").rpartition(", ")

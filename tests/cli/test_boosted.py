@@ -36,8 +36,9 @@ def files(tmp_path_factory):
 def short(monkeypatch):
     """The members of a portfolio with few rounds and trees."""
     whole = portfolio.Portfolio._members_to_try
+    fewer = lambda member: "n_estimators" if hasattr(member, "n_estimators") else "n_neighbors"  # noqa: E731
     smaller = lambda self, is_regression, seed: {  # noqa: E731
-        name: member.set_params(n_estimators=8) for name, member in whole(self, is_regression, seed).items()
+        name: member.set_params(**{fewer(member): 8}) for name, member in whole(self, is_regression, seed).items()
     }
     monkeypatch.setattr(portfolio.Portfolio, "_members_to_try", smaller)
 

@@ -178,9 +178,10 @@ def test_without_time_one_member_is_tried_and_the_rest_named(monkeypatch):
     assert model.left_out_ == ("extra", "boosted")
 
 
-def test_auto_has_forests_extra_trees_and_boosted_trees():
+def test_auto_has_forests_extra_trees_boosted_trees_and_for_labels_neighbours():
     model = Portfolio(cv=2, random_state=0).fit(SETS.X[:60], SETS.y[:60])
-    assert {name.partition(",")[0] for name in model.scores_} == {"random forest", "extra trees", "boosted trees"}
+    trees = {"random forest", "extra trees", "boosted trees"}
+    assert {name.partition(",")[0] for name in model.scores_} == {*trees, "weighted neighbours"}
     assert model.left_out_ == ()
 
 
@@ -196,7 +197,7 @@ def test_saved_portfolio_comes_back(tmp_path):
     ("damage", "words"),
     [
         (lambda m: m.weights_.update(forest=9.0), "sum to 1|a weight each"),
-        (lambda m: setattr(m, "members_", {}), "members_ must be forests or boosted trees"),
+        (lambda m: setattr(m, "members_", {}), "members_ must be forests, boosted trees or neighbours"),
         (lambda m: setattr(m, "label_names_", ("a",)), "prior_ must be numbers of shape"),
         (lambda m: setattr(m, "n_features_in_", 3), "categories_ must be values of nominal features"),
         (lambda m: setattr(m, "n_outputs_", 3), "must all be for the same features and labels"),

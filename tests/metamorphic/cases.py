@@ -63,6 +63,7 @@ CASES = {
     "ForestRegressor without bootstrap": Case(forest(ensemble.ForestRegressor, **WHOLE), "numbers", repeats=True),
     "BoostedClassifier": Case(forest(ensemble.BoostedClassifier, min_samples_leaf=2, early_stopping=None), "labels"),
     "BoostedRegressor": Case(forest(ensemble.BoostedRegressor, min_samples_leaf=2, early_stopping=None), "numbers"),
+    "NeighborsClassifier": Case(lambda: ensemble.NeighborsClassifier(3, forest=FOREST, random_state=0), "labels"),
     "Portfolio": Case(lambda: ensemble.Portfolio({"forest": FOREST}, cv=2, random_state=0), "labels", "numbers"),
     "Calibrated": Case(lambda: ensemble.Calibrated(FOREST), "labels", "numbers"),
     "ConformalSets": Case(lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0), "labels", "numbers"),

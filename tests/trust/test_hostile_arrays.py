@@ -43,6 +43,7 @@ ESTIMATORS = {
     "BoostedClassifier": (lambda: ensemble.BoostedClassifier(3, random_state=0), SETS),
     "BoostedClassifier of classes": (lambda: ensemble.BoostedClassifier(3, random_state=0), CLASSES),
     "BoostedRegressor": (lambda: ensemble.BoostedRegressor(3, random_state=0), NUMBERS),
+    "NeighborsClassifier": (lambda: ensemble.NeighborsClassifier(3, forest=forest(), random_state=0), SETS),
     "Portfolio": (lambda: ensemble.Portfolio({"forest": forest()}, cv=2, random_state=0), SETS),
     "Calibrated": (lambda: ensemble.Calibrated(forest()), SETS),
     "ConformalSets": (lambda: ensemble.ConformalSets(forest(), alpha=0.6, calibrate="oob"), SETS),

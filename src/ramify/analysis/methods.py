@@ -312,7 +312,7 @@ MODEL_METHODS = {
     "auto": Method(
         "auto",
         _portfolio,
-        "a random forest, extra trees and boosted trees, weighted by what they add on held-out rows.",
+        "a random forest, extra trees, weighted neighbours and boosted trees, by what they add on held-out rows.",
         _CARUANA,
     ),
     **{

@@ -1,4 +1,4 @@
-"""Portfolio: several tree ensembles, of which those stay that predict held-out rows best together."""
+"""Portfolio: several models, of which those stay that predict held-out rows best together."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.ensemble.neighbors import NeighborsClassifier
 from ramify.ensemble.regressor import ForestRegressor
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.threshold import (
@@ -44,13 +45,14 @@ _SHARES_OF_ROUNDS = (0.25, 0.5, 1.0)
 
 
 class Portfolio(BaseEstimator):
-    """Forests, extra trees and boosted trees, weighted by what they add to the prediction of held-out rows.
+    """Forests, boosted trees and weighted neighbours, weighted by what they add to the prediction of held-out rows.
 
     Parameters
     ----------
     members : "auto" or dict of str to estimator, default="auto"
-        What to choose from: forests and boosted trees of one kind of target. "auto" is a random forest, extra trees
-        that look at 20 % of the features, and boosted trees with a small and a large learning rate.
+        What to choose from: forests, boosted trees and weighted neighbours of one kind of target. "auto" is a random
+        forest, extra trees that look at 20 % of the features, for labels neighbours weighted by such trees, and boosted
+        trees with a small and a large learning rate.
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels.
     target : {"auto", "classes", "labels", "hierarchy", "numbers"}, default="auto"
@@ -214,7 +216,8 @@ class Portfolio(BaseEstimator):
         for name, member in self.members.items():
             if not isinstance(name, str) or not isinstance(member, _TAKEN):
                 raise TypeError(
-                    f"Members of a Portfolio are forests or boosted trees by name, for labels or for numbers. "
+                    f"Members of a Portfolio are forests, boosted trees or weighted neighbours by name, for labels or "
+                    f"for numbers. "
                     f"Got {type(member).__name__} as {name!r} instead."
                 )
         if len({isinstance(member, _FOR_NUMBERS) for member in self.members.values()}) > 1:
@@ -240,14 +243,21 @@ class Portfolio(BaseEstimator):
         common: dict[str, Any] = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
         if self.hierarchy is not None:
             common["hierarchy"] = self.hierarchy
-        return {
+        members: dict[str, Any] = {
             "random forest": forest(**common),
             "extra trees": forest(
                 300, splitter="random", bootstrap=False, max_features=0.2, min_samples_leaf=3, **common
             ),
-            "boosted trees": boosted(400, early_stopping=None, **common),
-            "boosted trees, fast": boosted(1000, learning_rate=0.1, early_stopping=None, **common),
         }
+        if not is_regression:
+            members["weighted neighbours"] = NeighborsClassifier(
+                hierarchy=self.hierarchy, n_jobs=self.n_jobs, random_state=seed
+            )
+        members["boosted trees"] = boosted(400, sketch=30, early_stopping=None, **common)
+        members["boosted trees, fast"] = boosted(
+            500, learning_rate=0.1, l2=0.2, max_samples=1.0, sketch=30, early_stopping=None, **common
+        )
+        return members
 
     def _folds(self, truth: _Truth, weights: np.ndarray | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         rows = np.arange(truth.n_rows) if weights is None else np.flatnonzero(weights > 0)
@@ -358,7 +368,7 @@ class Portfolio(BaseEstimator):
         members, shares = self.members_, list(self.weights_.values())
         taken = bool(members) and all(isinstance(member, _TAKEN) for member in members.values())
         weighed = taken and members.keys() == self.weights_.keys()
-        yield weighed, "members_ must be forests or boosted trees, with a weight each"
+        yield weighed, "members_ must be forests, boosted trees or neighbours, with a weight each"
         yield all(isinstance(share, float) and share > 0 for share in shares), "weights_ must be positive"
         yield abs(sum(shares) - 1) <= 1e-9, "weights_ must sum to 1"
         alike = ("label_names_", "n_features_in_", "target_kind_", "n_outputs_")
@@ -384,7 +394,7 @@ class Portfolio(BaseEstimator):
 
 
 _FOR_NUMBERS = (ForestRegressor, BoostedRegressor)
-_TAKEN = (ForestClassifier, BoostedClassifier, *_FOR_NUMBERS)
+_TAKEN = (ForestClassifier, BoostedClassifier, NeighborsClassifier, *_FOR_NUMBERS)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble import Portfolio
+from ramify.ensemble import NeighborsClassifier, Portfolio
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.forest import forest_ranking
 
@@ -24,8 +24,9 @@ def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
     Returns
     -------
     FeatureRanking
-        The sum over members of their weight times their Genie3 scores (gains of boosted trees), which are divided by
-        their sum so that members count by weight alone; also per label where each member has scores per label.
+        The sum over members of their weight times their Genie3 scores (gains of boosted trees; for neighbours those of
+        the forest that weighs the features), which are divided by their sum so that members count by weight alone; also
+        per label where each member has scores per label.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
     if not isinstance(portfolio, Portfolio):
         raise TypeError(f"portfolio_ranking takes a fitted Portfolio. Got {type(portfolio).__name__} instead.")
     check_is_fitted(portfolio, "members_")
-    rankings = {name: forest_ranking(member, "genie3") for name, member in portfolio.members_.items()}
+    rankings = {name: forest_ranking(_trees_of(member), "genie3") for name, member in portfolio.members_.items()}
     one = next(iter(rankings.values()))
     scores, per_label = np.zeros(len(one.names)), sparse.csr_array((len(one.names), len(portfolio.label_names_)))
     complete = all(ranking.per_label is not None for ranking in rankings.values())
@@ -59,3 +60,8 @@ def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
         hierarchy=one.hierarchy if complete else None,
         origin=origin,
     )
+
+
+def _trees_of(member: Any) -> Any:
+    """A forest or boosted trees as they are; of neighbours, what weighs the features."""
+    return member.forest_ if isinstance(member, NeighborsClassifier) else member

@@ -1,0 +1,407 @@
+"""NeighborsClassifier: nearest neighbours among which features weigh by their importance in a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
+from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.for_labels import ForLabels
+from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.features import Features, apply_features, distance_columns, learn_features, stored_like
+from ramify.features.frames import take_rows, weighing_rows
+from ramify.hierarchy import Hierarchy
+from ramify.metrics import average_precision
+from ramify.parameters import check_integer, check_jobs, check_real
+from ramify.state import ENCODED_FEATURES, State, instance, matrix, number, numbers
+from ramify.targets import LabelTarget, encode_labels, target_type
+
+_FARTHEST = 4.0
+"""Standard deviations from the mean beyond which a value counts as no farther."""
+
+_SHARPNESSES = (1.0, 2.0, 3.0, 4.5, 6.0, 9.0, 12.0, 18.0, 24.0)
+_TRIED_ROWS = 1000
+
+
+class NeighborsClassifier(ClassifierMixin, BaseEstimator):
+    """Weighted mean of the nearest training rows, in a space where features weigh by their importance in a forest.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=100
+        Rows that are averaged; fewer where training has fewer.
+    hierarchy : Hierarchy or None, default=None
+        Hierarchy of the labels. `fit` closes y under ancestors.
+    forest : ForestClassifier, BoostedClassifier or None, default=None
+        What weighs the features; None is 100 extra trees that look at 20 % of the features, with at least 3 rows in a
+        leaf. Its `hierarchy`, `random_state` and `n_jobs` are set from here.
+    sharpness : float or "auto", default="auto"
+        How fast the weight of a neighbour falls with its distance: `exp(-sharpness * d^2 / mean of d^2)`, with the mean
+        over the neighbours. "auto" takes that of 1 to 24 which predicts training rows best, each by the others.
+    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
+        Which features are nominal; by default the columns of a frame with a category or string dtype.
+    n_jobs : int or None, default=None
+        Threads.
+    random_state : int, RandomState or None, default=None
+        Seed of the forest, and of the 1,000 rows by which the sharpness is chosen where training has more.
+
+    Attributes
+    ----------
+    forest_ : ForestClassifier or BoostedClassifier
+        The fitted forest, whose `feature_importances_` are the weights.
+    sharpness_ : float
+        The sharpness that is used.
+    classes_, label_names_, n_outputs_, target_kind_, prior_
+        Those of the forest.
+    n_features_in_, feature_names_in_, categories_
+        Number, names and nominal values of the features.
+
+    Notes
+    -----
+    Numbers are standardised, and 4 standard deviations from the mean is the farthest; missing ones are at the mean.
+    Different values of a nominal feature are equally far apart, scaled so that two random rows differ as much as in a
+    number. The squared distance is the sum over features of importance times squared difference. The mean of label sets
+    that respect a hierarchy respects it. All training rows are kept, and each prediction looks at all of them.
+
+    References
+    ----------
+    Atkeson, C., Moore, A. and Schaal, S. (1997). Locally weighted learning. Artificial Intelligence Review 11.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_hierarchical
+    >>> from ramify.ensemble import NeighborsClassifier
+    >>> data = make_hierarchical(200, random_state=0)
+    >>> model = NeighborsClassifier(hierarchy=data.hierarchy, random_state=0).fit(data.X, data.y)
+    >>> model.predict_proba(data.X[:5]).shape == (5, len(data.label_names))
+    True
+    """
+
+    fitted_state: ClassVar[State] = {
+        **ENCODED_FEATURES,
+        "forest_": instance(ForLabels),
+        "sharpness_": number(low=0),
+        "_centre": numbers("n_features"),
+        "_spread": numbers("n_features", low=0),
+        "_rows": matrix("n_rows", "n_columns"),
+        "_labels": matrix("n_rows", "n_labels"),
+        "_row_weights": numbers("n_rows", low=0),
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int = 100,
+        *,
+        hierarchy: Hierarchy | None = None,
+        forest: Any = None,
+        sharpness: Any = "auto",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.hierarchy = hierarchy
+        self.forest = forest
+        self.sharpness = sharpness
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the forest and keep the rows in the space of its importances.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
+            Classes or label sets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, in the forest and as neighbours. A row of weight zero takes no part.
+
+        Returns
+        -------
+        self
+        """
+        rows = weighing_rows(X, y, sample_weight)
+        if rows is not None:
+            return self.fit(take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows])
+        with unchanged_on_failure(self):
+            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
+            n_samples = features.values.shape[0]
+            weights = checked_sample_weight(self, sample_weight, n_samples)
+            return self.grow(features, self.encode_target(y, n_samples=n_samples), weights)
+
+    def encode_target(
+        self,
+        y: Any,
+        *,
+        sample_weight: np.ndarray | None = None,  # noqa: ARG002
+        n_samples: int | None = None,
+    ) -> LabelTarget:
+        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Does not matter here.
+        n_samples : int, optional
+            Number of rows that y must have.
+        """
+        return encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples)
+
+    def row_weights(self, target: LabelTarget, sample_weight: np.ndarray | None) -> np.ndarray | None:  # noqa: ARG002
+        """Weights of the rows, as they were given."""
+        return sample_weight
+
+    def grow(self, features: Features, target: LabelTarget, weights: np.ndarray | None) -> Self:
+        """Fit to checked features and an encoded target.
+
+        Parameters
+        ----------
+        features : Features
+            What `learn_features` gave for this estimator.
+        target : LabelTarget
+            What `encode_target` returns.
+        weights : array of shape (n_samples,) or None
+            Positive weights of the rows.
+        """
+        self._check_parameters()
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.forest_ = self._unfitted_forest(seed)
+        for name in ("n_features_in_", "feature_names_in_", "categories_"):
+            if name in vars(self):
+                setattr(self.forest_, name, getattr(self, name))
+        self.forest_.grow(features, target, weights)
+        self._centre, self._spread = _centre_and_spread(features)
+        self._rows = self._placed(features)
+        self._labels = sparse.csr_array(target.Y, dtype=np.float64)
+        self._row_weights = np.ones(self._labels.shape[0]) if weights is None else weights.astype(np.float64)
+        self.sharpness_ = float(self._best_sharpness(seed) if isinstance(self.sharpness, str) else self.sharpness)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_integer(self, "n_neighbors", self.n_neighbors, low=1)
+        check_jobs(self, self.n_jobs)
+        if not (isinstance(self.sharpness, str) and self.sharpness == "auto"):
+            if isinstance(self.sharpness, str):
+                raise ValueError(
+                    f"The 'sharpness' parameter of NeighborsClassifier must be a number >= 0 or 'auto'. "
+                    f"Got {self.sharpness!r} instead."
+                )
+            check_real(self, "sharpness", self.sharpness, low=0)
+        if self.forest is not None and not isinstance(self.forest, ForLabels):
+            raise TypeError(
+                f"The 'forest' parameter of NeighborsClassifier must be a ForestClassifier, a BoostedClassifier or "
+                f"None. Got {type(self.forest).__name__} instead."
+            )
+
+    def _unfitted_forest(self, seed: int) -> Any:
+        forest = (
+            ForestClassifier(splitter="random", bootstrap=False, max_features=0.2, min_samples_leaf=3)
+            if self.forest is None
+            else clone(self.forest)
+        )
+        return forest.set_params(hierarchy=self.hierarchy, random_state=seed, n_jobs=self.n_jobs)
+
+    def _placed(self, features: Features) -> Any:
+        """Rows in the space where Euclidean distances are those of this estimator; values of 0 stay 0."""
+        is_nominal = features.n_categories > 0
+        standard = Features(self._standardised(features, is_nominal), features.n_categories)
+        columns = distance_columns(self, standard)
+        scale = self._column_scale(features.n_categories)
+        if sparse.issparse(columns):
+            return sparse.csr_array(columns @ sparse.diags_array(scale))
+        return np.asarray(columns) * scale
+
+    def _standardised(self, features: Features, is_nominal: np.ndarray) -> Any:
+        """Numbers in standard deviations, those of 0 shifted to 0; codes of nominal features as they are."""
+        start = np.clip(-self._centre / self._spread, -_FARTHEST, _FARTHEST)
+
+        def moved(values: np.ndarray, column: Any) -> np.ndarray:
+            with np.errstate(over="ignore"):
+                placed = np.clip((values - self._centre[column]) / self._spread[column], -_FARTHEST, _FARTHEST)
+            placed = np.where(np.isnan(placed), 0.0, placed) - start[column]
+            return np.where(is_nominal[column], values, placed)
+
+        if not features.is_sparse:
+            return moved(np.asarray(features.values, dtype=np.float64), np.arange(len(start)))
+        values = sparse.csc_array(features.values, dtype=np.float64, copy=True)
+        values.data = moved(values.data, np.repeat(np.arange(len(start)), np.diff(values.indptr)))
+        return values
+
+    def _column_scale(self, n_categories: np.ndarray) -> np.ndarray:
+        """Factor of each column that `distance_columns` gives: numbers first, then the values of nominal features."""
+        importances = self.forest_.feature_importances_
+        weights = importances if importances.any() else np.ones(len(importances))
+        roots = np.sqrt(weights / weights.max())
+        nominal = n_categories > 0
+        roots[nominal] *= np.sqrt(2.0) / self._spread[nominal]
+        return np.concatenate([roots[~nominal], np.repeat(roots[nominal], n_categories[nominal])])
+
+    def _nearest(self, rows: Any, n_neighbors: int) -> tuple[np.ndarray, np.ndarray]:
+        search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute", n_jobs=self.n_jobs).fit(self._rows)
+        distances, positions = search.kneighbors(rows)
+        return distances**2, positions
+
+    def _mean_of(self, squares: np.ndarray, positions: np.ndarray, sharpness: float) -> np.ndarray:
+        """Weighted mean of the label sets of neighbours, given their squared distances."""
+        mean = squares.mean(axis=1, keepdims=True)
+        relative = (squares - squares.min(axis=1, keepdims=True)) / np.where(mean > 0, mean, 1.0)
+        weights = np.exp(-sharpness * relative) * self._row_weights[positions]
+        weights /= weights.sum(axis=1, keepdims=True)
+        n_rows, k = positions.shape
+        offsets = np.arange(0, n_rows * k + 1, k)
+        share = sparse.csr_array((weights.ravel(), positions.ravel(), offsets), shape=(n_rows, self._rows.shape[0]))
+        return np.minimum((share @ self._labels).toarray(), 1.0)
+
+    def _best_sharpness(self, seed: int) -> float:
+        """The sharpness with which training rows are predicted best, each by the others."""
+        n_rows = self._rows.shape[0]
+        middle = _SHARPNESSES[len(_SHARPNESSES) // 2]
+        if n_rows < 3:
+            return middle
+        chosen = np.arange(n_rows)
+        if n_rows > _TRIED_ROWS:
+            chosen = np.sort(np.random.default_rng(seed).choice(n_rows, _TRIED_ROWS, replace=False))
+        squares, positions = self._nearest(self._rows[chosen], min(self.n_neighbors, n_rows - 1) + 1)
+        others = positions != chosen[:, None]
+        others[others.all(axis=1), -1] = False  # equal rows came before the row itself
+        squares, positions = (part[others].reshape(len(chosen), -1) for part in (squares, positions))
+        truth = self._labels[chosen]
+        scores = [
+            average_precision(truth, self._mean_of(squares, positions, sharpness), exclude_universal=True)
+            for sharpness in _SHARPNESSES
+        ]
+        return _SHARPNESSES[int(np.argmax(scores))] if np.isfinite(scores).all() else middle
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Weighted mean of the neighbours.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_samples, n_labels)
+            Columns follow `label_names_`. With a hierarchy a parent's probability is at least its children's.
+        """
+        check_is_fitted(self, "forest_")
+        rows = stored_like(self._rows, self._placed(apply_features(self, X)))
+        return self._mean_of(*self._nearest(rows, min(self.n_neighbors, self._rows.shape[0])), self.sharpness_)
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class, or the labels whose probability exceeds one half.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
+            Sparse if y was sparse at fit.
+        """
+        probabilities = self.predict_proba(X)
+        if target_type(self.target_kind_).has_one_label:
+            return self.classes_[probabilities.argmax(axis=1)]
+        sets = (probabilities > 0.5).astype(np.int64)
+        return sparse.csr_array(sets) if self._sparse_sets else sets
+
+    @property
+    def classes_(self) -> Any:
+        """Class values; for label sets `[0, 1]` per label."""
+        check_is_fitted(self, "forest_")
+        return self.forest_.classes_
+
+    @property
+    def label_names_(self) -> tuple[str, ...]:
+        """Names of the columns of `predict_proba`."""
+        check_is_fitted(self, "forest_")
+        return self.forest_.label_names_
+
+    @label_names_.setter
+    def label_names_(self, names: tuple[str, ...]) -> None:
+        self.forest_.label_names_ = names
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of labels; 1 for classes."""
+        check_is_fitted(self, "forest_")
+        return self.forest_.n_outputs_
+
+    @property
+    def target_kind_(self) -> str:
+        """What y was."""
+        check_is_fitted(self, "forest_")
+        return self.forest_.target_kind_
+
+    @property
+    def prior_(self) -> np.ndarray:
+        """Frequency of each label or class in training."""
+        check_is_fitted(self, "forest_")
+        return self.forest_.prior_
+
+    @property
+    def _sparse_sets(self) -> bool:
+        return self.forest_._sparse_sets
+
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted estimator together."""
+        forest = self.forest_
+        yield forest.n_features_in_ == self.n_features_in_, "the forest is for other features"
+        n_values = [0 if known is None else len(known) for known in self.categories_]
+        yield n_values == forest.trees_.n_categories.tolist(), "categories_ does not fit the forest"
+        yield self._rows.shape[1] == sum(n or 1 for n in n_values), "the training rows have other features"
+        yield self._labels.shape[1] == len(forest.label_names_), "the training rows have other labels"
+        held = self._labels.data if sparse.issparse(self._labels) else self._labels
+        yield bool(np.isin(held, (0, 1)).all()), "labels of training rows must be 0 or 1"
+        yield bool((self._row_weights > 0).all() and (self._spread > 0).all()), "weights and spreads must be positive"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _centre_and_spread(features: Features) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each number; for a nominal feature 0 and the root of its Gini impurity."""
+    n_rows, n_features = features.values.shape
+    centre, spread = np.zeros(n_features), np.ones(n_features)
+    by_column = sparse.csc_array(features.values) if features.is_sparse else None
+    for j in range(n_features):
+        if by_column is None:
+            values = np.asarray(features.values[:, j], dtype=np.float64)
+        else:
+            values = np.zeros(n_rows)
+            part = slice(by_column.indptr[j], by_column.indptr[j + 1])
+            values[by_column.indices[part]] = by_column.data[part]
+        values = values[~np.isnan(values)]
+        if not len(values):
+            continue
+        if features.n_categories[j] > 0:
+            shares = np.bincount(values.astype(np.intp)) / len(values)
+            spread[j] = np.sqrt(1.0 - np.sum(shares**2))
+        else:
+            size = np.abs(values).max() or 1.0  # squares of what is left neither overflow nor vanish
+            centre[j], relative = size * np.mean(values / size), np.std(values / size)
+            spread[j] = max(size * relative, np.nextafter(0.0, 1.0)) if relative > 0 else 0.0
+        if not spread[j] > 0:
+            spread[j] = 1.0
+    return centre, spread
