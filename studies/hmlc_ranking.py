@@ -297,8 +297,8 @@ def data_sets(names: list[str]) -> str:
 def times(values: pd.DataFrame) -> str:
     """CPU seconds per data set and method, where they were kept."""
     frame = values["cpu_seconds"].unstack()
-    frame = frame[[name for name in [*ENSEMBLES, "Relief"] if name in frame]].dropna()
-    return markdown(frame.round(1)) if len(frame) else ""
+    frame = frame[[name for name in [*ENSEMBLES, "Relief"] if name in frame]].dropna(how="all")
+    return markdown(frame.round(1).astype(object).fillna("-")) if len(frame) else ""
 
 
 def combinations_at(size: int) -> dict[tuple[str, str], str]:

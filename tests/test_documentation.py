@@ -119,7 +119,7 @@ def test_example_files_are_what_their_program_writes(tmp_path):
     program = tmp_path / "make_data.py"
     shutil.copy(ROOT / "examples" / "data" / "make_data.py", program)
     runpy.run_path(str(program), run_name="__main__")
-    for name in ("genes.csv", "terms.obo", "songs.csv"):
+    for name in ("customers.csv", "customers_june.csv", "genes.csv", "terms.obo", "songs.csv"):
         assert (tmp_path / name).read_bytes() == (ROOT / "examples" / "data" / name).read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Write the small files of the quick starts: measurements of genes, moods of songs; made up, with a known truth."""
+"""Write the small files of the quick starts: customers, genes and songs; made up, with a known truth."""
 
 from __future__ import annotations
 
@@ -41,6 +41,12 @@ DRIVERS = {
     "GO:0050896": ("heat_shock_15min",),
     "GO:0006974": ("mms_60min",),
 }
+PRODUCTS = {
+    "Mortgage": lambda c: 0.9 * c["Income"] + 0.5 * (c["Branch"] == "Ulm") - 0.6 * np.abs(c["Age"] + 0.2),
+    "Savings": lambda c: 1.1 * c["Age"] - 0.4 * c["Web logins"],
+    "Depot": lambda c: 0.9 * c["Balance"] + 0.7 * c["Web logins"],
+    "Insurance": lambda c: 0.8 * c["Cards"] + 0.5 * c["Age"],
+}
 MOODS = {
     "calm": (("tempo", -1), ("loudness", -1)),
     "happy": (("major_key", 1), ("brightness", 1)),
@@ -65,17 +71,68 @@ def write_genes(rng: np.random.Generator, n_genes: int = 400) -> None:
     parents_of = {parent for _, parents in TERMS.values() for parent in parents}
     with (HERE / "genes.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*names, "go"])
+        writer.writerow(["gene", *names, "go"])
         for row in range(n_genes):
             held = [t for t in TERMS if has[t][row]]
             implied = {p for t in held for p in TERMS[t][1]} & parents_of
-            writer.writerow([*(f"{v:.2f}" for v in X[row]), "|".join(t for t in held if t not in implied)])
+            terms = "|".join(t.replace(":", "") for t in held if t not in implied)
+            writer.writerow([gene_name(row), *(f"{v:.2f}" for v in X[row]), terms])
     with (HERE / "terms.obo").open("w", encoding="utf-8") as file:
         file.write("format-version: 1.2\n")
         for term, (title, parents) in TERMS.items():
             lines = [f"id: {term}", f"name: {title}", "namespace: biological_process"]
             lines += [f"is_a: {parent} ! {TERMS[parent][0]}" for parent in parents]
             file.write("\n[Term]\n" + "\n".join(lines) + "\n")
+
+
+def gene_name(row: int) -> str:
+    """A name as those of yeast: chromosome, arm, place and strand."""
+    return f"Y{'ABCDEFGHIJKLMNOP'[row % 16]}{'LR'[row // 16 % 2]}{row // 32 + 1:03}{'WC'[row % 2]}"
+
+
+def write_customers(rng: np.random.Generator, n_customers: int = 600, n_next: int = 150) -> None:
+    """`customers.csv`, a bank's table as a spreadsheet saves it in Germany, and `customers_june.csv`, the next month.
+
+    Separated by semicolons, with decimal commas, an identifier, a date and products as yes and no. June has no products
+    yet, lacks a column, has one branch more, and its customers are older.
+    """
+    names = ["Age", "Income", "Balance", "Cards", "Web logins", "Complaints", "Distance"]
+    n_all = n_customers + n_next
+    c = {name: rng.normal(size=n_all) for name in names}
+    c["Branch"] = rng.choice(["Ulm", "Bonn", "Kiel"], n_all)
+    c["Age"][n_customers:] += 1.0
+    opened = np.datetime64("2024-05-31") - rng.integers(10, 4000, n_all)
+    missing = rng.uniform(size=n_all) < 0.06
+    has = {product: push(c) + 0.5 * rng.normal(size=n_all) > 0.7 for product, push in PRODUCTS.items()}
+    c["Branch"][n_customers::9] = "Jena"
+    comma = {
+        "Age": [f"{max(18, 45 + 12 * v):.0f}" for v in c["Age"]],
+        "Income": [f"{1000 * np.exp(1 + 0.4 * v):.2f}" for v in c["Income"]],
+        "Balance": [f"{4000 + 3000 * v:.2f}" for v in c["Balance"]],
+        "Cards": [f"{max(0, 2 + v):.0f}" for v in c["Cards"]],
+        "Web logins": [f"{max(0, 9 + 5 * v):.0f}" for v in c["Web logins"]],
+        "Complaints": [f"{max(0, v):.0f}" for v in c["Complaints"]],
+        "Distance": [f"{abs(7 + 4 * v):.1f}" for v in c["Distance"]],
+    }
+    for file, rows, lacking, products in (
+        ("customers.csv", range(n_customers), (), has),
+        ("customers_june.csv", range(n_customers, n_all), ("Complaints",), {}),
+    ):
+        columns = [name for name in names if name not in lacking]
+        with (HERE / file).open("w", encoding="utf-8", newline="") as output:
+            writer = csv.writer(output, delimiter=";", lineterminator="\n")
+            writer.writerow(["Customer ID", "Branch", "Opened", *columns, *(f"Product: {name}" for name in products)])
+            for row in rows:
+                cells = ["" if name == "Income" and missing[row] else comma[name][row] for name in columns]
+                writer.writerow(
+                    [
+                        104000 + 7 * row,
+                        c["Branch"][row],
+                        opened[row],
+                        *(cell.replace(".", ",") for cell in cells),
+                        *("yes" if held[row] else "no" for held in products.values()),
+                    ]
+                )
 
 
 def write_songs(rng: np.random.Generator, n_songs: int = 400) -> None:
@@ -104,3 +161,4 @@ if __name__ == "__main__":
     generator = np.random.default_rng(7)
     write_genes(generator)
     write_songs(generator)
+    write_customers(generator)

@@ -5,7 +5,15 @@ import pytest
 from tests.ranking.forest_reference import Data, SlowTree, _partners, pooled_auprc, trees_of
 
 from ramify.ensemble import BoostedClassifier, ForestClassifier, ForestRegressor
-from ramify.ranking import ForestRanker, forest_ranking, nested_rankings
+from ramify.ranking import (
+    ForestRanker,
+    ReliefRanker,
+    discoveries,
+    forest_ranking,
+    knn_quality,
+    nested_rankings,
+)
+from ramify.targets import encode
 
 N, N_FEATURES = 60, 5
 
@@ -183,3 +191,54 @@ def test_boosted_trees_rank_by_what_is_known():
     ranking = ForestRanker(BoostedClassifier(20, random_state=0)).fit(X, Y).ranking_
     assert ranking.for_label("y0").order[0] == 0
     assert ranking.for_label("y1").order[0] == 1
+
+
+def test_relief_compares_what_both_rows_know():
+    """Distances of label sets and numbers over the outputs that are known of both, scaled to all."""
+    Y = np.array([[1, 0, np.nan], [0, np.nan, 1], [np.nan, np.nan, 1], [1, 1, 0.0], [np.nan, 0, np.nan]])
+    distance = encode(Y, partly_known=True).distance("hamming", bound=None)
+    first, second = np.array([0, 0, 2, 3]), np.array([1, 3, 4, 2])
+    np.testing.assert_allclose(distance(first, second), [3.0, 1.5, 0.5, 3.0])
+    numbers = np.array([[0.0, 1.0], [2.0, np.nan], [np.nan, 3.0], [1.0, 1.0]])
+    distance = encode(numbers, kind="numbers", partly_known=True).distance()
+    np.testing.assert_allclose(distance(np.array([0, 0, 1]), np.array([1, 2, 2])), [1.0, 1.0, 0.5])
+
+
+@pytest.mark.parametrize("per_label", [False, True])
+def test_relief_finds_drivers_through_unknown_labels(per_label):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(float)
+    Y[rng.random(Y.shape) < 0.4] = np.nan
+    ranking = ReliefRanker(per_label=per_label, random_state=0).fit(X, Y).ranking_
+    assert set(ranking.order[:2].tolist()) == {0, 1}
+    if per_label:
+        assert [int(ranking.for_label(label).order[0]) for label in ("y0", "y1")] == [0, 1]
+
+
+def test_relief_with_nothing_hidden_is_relief():
+    X, Y = make_data("labels", hidden=0)
+    rows = np.arange(N) % 3 > 0
+    complete = ReliefRanker(per_label=True, random_state=0).fit(X[rows], Y[rows]).ranking_
+    whole_rows = ReliefRanker(per_label=True, random_state=0).fit(X, np.where(rows[:, None], Y, np.nan)).ranking_
+    np.testing.assert_array_equal(complete.scores, whole_rows.scores)
+    np.testing.assert_array_equal(complete.per_label.toarray(), whole_rows.per_label.toarray())
+
+
+def test_neighbours_vote_with_what_they_know():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 0] < 0]).astype(float)
+    hidden = np.where(rng.random(Y.shape) < 0.4, np.nan, Y)
+    ranking = ForestRanker(ForestClassifier(10, random_state=0)).fit(X, Y).ranking_
+    partly = knn_quality(ranking, X[:200], hidden[:200], X[200:], Y[200:])
+    negative = knn_quality(ranking, X[:200], np.nan_to_num(hidden[:200]), X[200:], Y[200:])
+    assert partly.weighted > 0.9
+    assert partly.weighted >= negative.weighted
+    assert knn_quality(ranking, X[:200], hidden[:200], X[200:], hidden[200:]).weighted > 0.9
+
+
+def test_discoveries_refuse_unknown_labels_by_name():
+    X, Y = make_data("labels")
+    with pytest.raises(ValueError, match="discoveries takes complete targets, but y has unknown cells"):
+        discoveries(ForestClassifier(20, random_state=0), np.tile(X, (2, 1)), np.tile(Y, (2, 1)))

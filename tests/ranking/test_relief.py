@@ -12,6 +12,7 @@ from tests.ranking import relief_reference as slow
 from ramify import Hierarchy
 from ramify.datasets import make_hierarchical, make_multilabel, read_arff
 from ramify.ranking import FeatureRanking, ReliefRanker, relief_path
+from ramify.targets import encode_labels
 
 
 @pytest.fixture(scope="module")
@@ -412,3 +413,22 @@ def test_sparse_labels_are_label_sets():
     data = make_hierarchical(50, depth=1, random_state=0)
     dense = ReliefRanker(5).fit(data.X, data.y.toarray())
     np.testing.assert_array_equal(ReliefRanker(5).fit(data.X, sparse.csr_matrix(data.y)).scores_, dense.scores_)
+
+
+@pytest.mark.parametrize("metric", ["jaccard", "simgic"])
+def test_overlap_distances_are_those_of_sets(metric):
+    data = make_hierarchical(60, depth=3, random_state=1)
+    target = encode_labels(data.y, hierarchy=data.hierarchy)
+    Y = target.Y.toarray().astype(bool)
+    content = np.ones(Y.shape[1])
+    if metric == "simgic":
+        content = np.array([-np.log2(share) if share > 0 else 0.0 for share in Y.mean(axis=0)])
+    first, second = np.divmod(np.arange(3600), 60)
+    found = target.distance(metric)(first, second)
+    for a, b, value in zip(first, second, found, strict=True):
+        union, both = content[Y[a] | Y[b]].sum(), content[Y[a] & Y[b]].sum()
+        assert value == pytest.approx(0.0 if union == 0 else 1 - both / union)
+    assert found.max() <= 1.0
+    ranking = ReliefRanker(5, hierarchy=data.hierarchy, distance=metric).fit(data.X, data.y).ranking_
+    drives = np.asarray(data.truth).any(axis=1)
+    assert ranking.scores[drives].mean() > ranking.scores[~drives].mean()

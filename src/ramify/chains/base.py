@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.chains.label_sets import LabelSets, class_probabilities, read_label_sets
+from ramify.chains.label_sets import LabelSets, class_probabilities, known_means, read_label_sets
 from ramify.chains.links import Weights, default_estimator, derived_seed, is_forest, rows_of, told_of_nominal
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
@@ -27,7 +27,7 @@ from ramify.ensemble.threshold import (
     is_chosen,
 )
 from ramify.features import Features, apply_features, feature_names, learn_features
-from ramify.features.frames import weighing_data
+from ramify.features.frames import take_rows, weighing_data
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.state import (
     ENCODED_FEATURES,
@@ -59,6 +59,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _threshold_options: tuple[Any, ...] = ("f1", "cardinality", "density", "batch")
+    _takes_unknown: ClassVar[bool] = False
+    """Whether labels may be unknown (NaN) in some rows."""
     _out_of_bag: NDArray[np.float64] | None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
@@ -69,7 +71,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
             Features.
         y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
-            1 where the row has the label, else 0. One dimension holds classes: exactly one label per row.
+            1 where the row has the label, else 0. One dimension holds classes: exactly one label per row. Chains and
+            `BinaryRelevance` learn each label from the rows of which it is known, not NaN.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, which the base estimator must take. A row of weight zero takes no part, as if it were
             not there.
@@ -82,11 +85,15 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         X, y, sample_weight = weighing_data(X, y, sample_weight)
         features = learn_features(self, X, self._categorical_features(), max_categories=self._max_categories())
         self._refuse_nominal(features)
-        target = read_label_sets(y, features.values.shape[0])
+        target = read_label_sets(y, features.values.shape[0], refusing=None if self._takes_unknown else self)
+        rows = target.rows_with_target
+        if rows is not None:
+            own = None if sample_weight is None else np.asarray(sample_weight)[rows]
+            return self.fit(take_rows(X, rows), take_rows(y, rows), own)
         weights = self._row_weights(sample_weight, features.values.shape[0])
         seed = int(check_random_state(getattr(self, "random_state", 0)).randint(np.iinfo(np.int32).max))
         self._learn(features, target, target.matrix, weights, seed)
-        self.cardinality_ = float(np.average(target.matrix.sum(axis=1), weights=weights))
+        self.cardinality_ = _cardinality(target.matrix, weights)
         self.threshold_ = self._chosen_threshold(features, target, weights, seed)
         del self._out_of_bag
         return self
@@ -302,7 +309,14 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def _cardinality(labels: NDArray[Any], weights: Weights) -> float:
+    """Mean number of labels of a row; where some are unknown, the sum of the shares of the known ones."""
+    if labels.dtype.kind == "f":
+        return float(known_means(labels, weights).sum())
+    return float(np.average(labels.sum(axis=1), weights=weights))
+
+
 def _frequencies(labels: NDArray[np.uint8], weights: Weights, target: LabelSets) -> NDArray[np.float64]:
     """Share of rows with each label or class: what a model without features predicts."""
-    share = np.average(labels, axis=0, weights=weights)
+    share = known_means(labels, weights)
     return share if target.classes is None else class_probabilities(share[None], len(target.classes))[0]

@@ -68,6 +68,7 @@ class BinaryRelevance(LabelSetClassifier):
     (200, 5)
     """
 
+    _takes_unknown: ClassVar[bool] = True
     fitted_state: ClassVar[State] = {
         **LabelSetClassifier.fitted_state,
         "estimators_": items("n_labels"),
@@ -109,5 +110,6 @@ class BinaryRelevance(LabelSetClassifier):
 
 
 def _fit_label(learner: Learner, label: int, out_of_bag: bool, seed: int) -> tuple[Any, NDArray[np.float64] | None]:
+    learner = learner.for_chain()
     link = learner.fit(NO_LABELS, label, seed)
     return link, learner.out_of_bag(link, NO_LABELS) if out_of_bag else None

@@ -89,6 +89,7 @@ class ClassifierChain(LabelSetClassifier):
     array([4, 3, 2, 1, 0])
     """
 
+    _takes_unknown: ClassVar[bool] = True
     fitted_state: ClassVar[State] = {
         **LabelSetClassifier.fitted_state,
         "order_": integers("n_labels", below="n_labels"),
@@ -125,6 +126,11 @@ class ClassifierChain(LabelSetClassifier):
 
     def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         base = self._base_estimator()
+        if labels.dtype.kind == "f" and isinstance(self.order, str) and self.order != "random":
+            raise ValueError(
+                f"order={self.order!r} is chosen from complete label sets, but y has unknown labels. Give an order, or "
+                "order='random', to a ClassifierChain of partly known labels."
+            )
         if weights is not None and isinstance(self.order, str) and self.order != "random":
             raise ValueError(
                 f"order={self.order!r} is chosen without the weights of rows. Give an order, or order='random', to a "
@@ -198,6 +204,7 @@ def fit_chain(
     progress: Callable[[int], None] | None = None,
 ) -> FittedChain:
     """Fit the links one after the other; without `keep_links` only one of them is in memory at a time."""
+    learner = learner.for_chain()
     n_labels, n_features = learner.labels.shape[1], learner.features.values.shape[1]
     links: list[Any] = []
     matrix = np.zeros((n_labels, n_features + n_labels)) if importances else None

@@ -81,6 +81,7 @@ class EnsembleOfChains(LabelSetClassifier):
     (200, 5)
     """
 
+    _takes_unknown: ClassVar[bool] = True
     fitted_state: ClassVar[State] = {
         **LabelSetClassifier.fitted_state,
         "orders_": integers("n_chains", "n_labels", below="n_labels"),
@@ -214,6 +215,7 @@ class LClassifierChains(LabelSetClassifier):
     ((5, 55), array([0, 1, 2, 3, 4]))
     """
 
+    _takes_unknown: ClassVar[bool] = True
     fitted_state: ClassVar[State] = {
         **LabelSetClassifier.fitted_state,
         "orders_": integers("n_chains", "n_labels", below="n_labels"),

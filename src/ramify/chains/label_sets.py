@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ramify.targets import encode_labels
+from ramify.targets import encode_labels, refuse_partly_known
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class LabelSets:
     Attributes
     ----------
     matrix : ndarray of shape (n_samples, n_labels)
-        1 where the row has the label. Classes have one column each, two classes one column in all.
+        1 where the row has the label. Classes have one column each, two classes one column in all. Where labels are
+        unknown it holds floats, NaN for those; else small integers.
     names : tuple of str
         Names of the labels, or of the classes.
     classes : ndarray or None
@@ -27,19 +28,26 @@ class LabelSets:
         Whether the label sets came as a sparse matrix.
     dtype : str
         Type of the given label sets.
+    rows_with_target : ndarray or None
+        Rows of which some label is known; None where those are all rows.
     """
 
-    matrix: NDArray[np.uint8]
+    matrix: NDArray[Any]
     names: tuple[str, ...]
     classes: NDArray[Any] | None
     was_sparse: bool
     dtype: str
+    rows_with_target: NDArray[np.intp] | None = None
 
 
-def read_label_sets(y: ArrayLike, n_samples: int | None = None) -> LabelSets:
-    """Check a target and give its 0/1 matrix."""
-    target = encode_labels(y, n_samples=n_samples)
-    matrix = target.Y.toarray().astype(np.uint8)
+def read_label_sets(y: ArrayLike, n_samples: int | None = None, *, refusing: Any = None) -> LabelSets:
+    """Check a target and give its 0/1 matrix; `refusing` names who does not take unknown labels."""
+    target = encode_labels(y, n_samples=n_samples, partly_known=True)
+    if refusing is not None:
+        refuse_partly_known(refusing, target)
+    matrix = target.cells().toarray()
+    if target.unknown is None:
+        matrix = matrix.astype(np.uint8)
     if target.classes is not None and len(target.classes) <= 2:
         matrix = matrix[:, -1:] * np.uint8(len(target.classes) - 1)
     given = getattr(y, "dtype", None)  # pandas has dtypes that NumPy does not know
@@ -50,7 +58,17 @@ def read_label_sets(y: ArrayLike, n_samples: int | None = None) -> LabelSets:
         classes=target.classes,
         was_sparse=target.was_sparse,
         dtype=dtype.str if dtype.kind in "biuf" else target.Y.dtype.str,
+        rows_with_target=target.rows_with_target(),
     )
+
+
+def known_means(labels: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Share of rows with each label, of those of which it is known."""
+    if labels.dtype.kind != "f":
+        return np.asarray(np.average(labels, axis=0, weights=weights))
+    known = ~np.isnan(labels) * (1.0 if weights is None else weights[:, None])
+    total = known.sum(axis=0)
+    return np.where(total > 0, (known * np.nan_to_num(labels)).sum(axis=0) / np.where(total > 0, total, 1.0), 0.0)
 
 
 def class_probabilities(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:

@@ -93,6 +93,10 @@ class Learner:
         weights = None if self.weights is None else self.weights[index]
         return type(self)(self.estimator, rows_of(self.features, index), self.labels[index], weights)
 
+    def for_chain(self) -> Learner:
+        """The learner of one chain."""
+        return self
+
     def fit(self, earlier: NDArray[np.intp], label: int, seed: int) -> Any:
         """The classifier of a label over the features and the labels before it."""
         X = with_labels(self.features.values, self.labels[:, earlier])
@@ -101,6 +105,31 @@ class Learner:
     def out_of_bag(self, link: Any, earlier: NDArray[np.intp]) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Probability of each training row from the trees that have not seen it; None where there are none."""
         return None
+
+
+class PartlyKnownLearner(Learner):
+    """A base classifier for labels that are unknown in some rows, where the matrix of labels has NaN.
+
+    A link is fitted to the rows of which its label is known. In the others it predicts the label, which they have never
+    shown it, for the links that come after it.
+    """
+
+    def for_chain(self) -> PartlyKnownLearner:
+        """The same with a matrix of its own, to be filled along the chain."""
+        return PartlyKnownLearner(self.estimator, self.features, self.labels.copy(), self.weights)
+
+    def fit(self, earlier: NDArray[np.intp], label: int, seed: int) -> Any:
+        """The classifier of a label over the features and the labels before it, known or predicted."""
+        X = with_labels(self.features.values, self.labels[:, earlier])
+        unknown = np.isnan(self.labels[:, label])
+        rows, others = np.flatnonzero(~unknown), np.flatnonzero(unknown)
+        if not len(rows):
+            return DummyClassifier(strategy="constant", constant=0).fit(X[:1], [0])
+        weights = None if self.weights is None else self.weights[rows]
+        link = fit_link(self.estimator, X[rows], self.labels[rows, label].astype(np.uint8), seed, weights)
+        if len(others):
+            self.labels[others, label] = link_probability(link, X[others]) >= 0.5
+        return link
 
 
 class ForestLearner(Learner):
@@ -149,6 +178,8 @@ class ForestLearner(Learner):
 
 def learner_over(estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None) -> Learner:
     """The learner of a base classifier over a training table."""
+    if labels.dtype.kind == "f":
+        return PartlyKnownLearner(told_of_nominal(estimator, features), features, labels, weights)
     if is_forest(estimator):
         return ForestLearner(estimator, features, labels, weights)
     return Learner(told_of_nominal(estimator, features), features, labels, weights)

@@ -85,7 +85,7 @@ class R2Screening(SelectorMixin, BaseEstimator):
         """
         check_real(self, "percentile", self.percentile, low=0, high=100)
         features = learn_features(self, X, self.categorical_features)
-        self.r2_ = label_r2(features.values, read_label_sets(y, features.values.shape[0]).matrix)
+        self.r2_ = label_r2(features.values, read_label_sets(y, features.values.shape[0], refusing=self).matrix)
         self.cut_ = float(np.percentile(self.r2_, self.percentile))
         return self
 

@@ -81,7 +81,7 @@ def label_statistics(y: ArrayLike) -> LabelStatistics:
     >>> statistics.cardinality, statistics.density, statistics.n_distinct, statistics.label_counts
     (1.0, 0.5, 3, array([1, 2, 1]))
     """
-    target = read_label_sets(y)
+    target = read_label_sets(y, refusing="label_statistics")
     labels = target.matrix
     per_row = labels.sum(axis=1, dtype=np.intp)
     per_label = labels.sum(axis=0, dtype=np.intp)

@@ -84,7 +84,7 @@ def stratified_parts(
     Parameters
     ----------
     y : array-like or sparse matrix of shape (n_samples, n_labels)
-        Label sets.
+        Label sets; where labels are unknown (NaN), the unknown ones of each label are shared out, too.
     shares : sequence of float
         Share of the rows of each part, such as 0.5, 0.25, 0.25 for training, validation and test.
     random_state : int, RandomState or None
@@ -109,7 +109,10 @@ def stratified_parts(
     share = np.asarray(shares, dtype=np.float64)
     if share.ndim != 1 or len(share) < 1 or (share <= 0).any() or not np.isclose(share.sum(), 1.0):
         raise ValueError(f"The 'shares' of stratified_parts must be positive and sum to 1. Got {shares!r} instead.")
-    labels = read_label_sets(y).matrix.astype(bool)
+    labels = read_label_sets(y).matrix
+    if labels.dtype.kind == "f":  # what is not known counts as a label of its own, to be spread as well
+        labels = np.hstack([labels == 1, np.isnan(labels)])
+    labels = labels.astype(bool)
     random = check_random_state(random_state)
     rows_wanted = share * len(labels)
     labels_wanted = share[:, None] * labels.sum(axis=0)

@@ -101,7 +101,7 @@ def knn_quality(
     row_weights = checked_sample_weight("knn_quality", sample_weight, n_samples)
     names = column_names(X)
     weights = [np.maximum(0.0, one.scores_for(names)) for one in rankings]
-    learnt = encode(y, kind=target, hierarchy=hierarchy)
+    learnt = encode(y, kind=target, hierarchy=hierarchy, partly_known=True)
     vectors, truth = learnt.vectors(), learnt.truth(y_test)
     n_threads = effective_n_jobs(n_jobs)
 
@@ -125,6 +125,8 @@ def _nearest(features: Features, tested: Features, weight: np.ndarray, n_neighbo
 
 
 def _neighbor_means(vectors: Any, nearest: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    if np.isnan(vectors.data if sparse.issparse(vectors) else vectors).any():
+        return _known_means(vectors.toarray() if sparse.issparse(vectors) else vectors, nearest, weights)
     n_queries, k = nearest.shape
     shares = np.full(nearest.shape, 1.0 / k)
     if weights is not None:
@@ -138,3 +140,13 @@ def _neighbor_means(vectors: Any, nearest: np.ndarray, weights: np.ndarray | Non
     if weights is None:
         return np.asarray(vectors[nearest].mean(axis=1))
     return np.einsum("qk,qkj->qj", shares, vectors[nearest])
+
+
+def _known_means(vectors: np.ndarray, nearest: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Means of the neighbours of which an output is known; of all rows where none is."""
+    own = np.ones(len(vectors)) if weights is None else weights
+    known = ~np.isnan(vectors) * own[:, None]
+    filled = np.nan_to_num(vectors) * known
+    prior = filled.sum(axis=0) / known.sum(axis=0)
+    total = known[nearest].sum(axis=1)
+    return np.where(total > 0, filled[nearest].sum(axis=1) / np.where(total > 0, total, 1.0), prior)

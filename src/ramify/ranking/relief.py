@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, feature_names, learn_features
 from ramify.features.distances import FeatureSpace
-from ramify.features.frames import weighing_data
+from ramify.features.frames import take_rows, weighing_data
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.progress import progress_bar
@@ -52,8 +52,10 @@ class ReliefRanker(BaseEstimator):
         True is (0.05, 0.10). It lifts numeric features beside nominal ones.
     hierarchy : Hierarchy, optional
         Hierarchy of the labels.
-    distance : {"euclidean", "hamming"}, default="euclidean"
-        Distance of label sets: root of the summed label weights of the symmetric difference, or the sum.
+    distance : {"euclidean", "hamming", "jaccard", "simgic"}, default="euclidean"
+        Distance of label sets: root of the summed label weights of the symmetric difference, or the sum; or, named in
+        [2]_, one less the shared labels over all labels of the two, counted one by one (Jaccard) or by their
+        information content in the data (simGIC). The last two need no weights and no bound.
     bound : {"observed", "paths", None}, default="observed"
         What distances of label sets are divided by: the largest one in the data (HMLC-Relief), the largest one of two
         single paths (CLUS), nothing (HMC-ReliefF).
@@ -252,6 +254,10 @@ def _rankings(
         check_integer(ranker, "n_neighbors", k, low=1, high=n_samples - 1)
     counts = [_check_iterations(ranker, m, n_samples) for m in n_iterations]
     target = _encoded(ranker, y, n_samples)
+    rows = target.rows_with_target()
+    if rows is not None:
+        own = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        return _rankings(ranker, take_rows(X, rows), take_rows(y, rows), n_neighbors, n_iterations, own)
     distance = target.distance(ranker.distance, bound=ranker.bound)
     if _is_constant(distance, n_samples):
         raise ValueError("Relief needs examples with different targets. All rows of y are the same.")
@@ -276,7 +282,7 @@ def _rankings(
 def _check_parameters(ranker: ReliefRanker) -> tuple[float, float] | None:
     if ranker.sigma is not None:
         check_real(ranker, "sigma", ranker.sigma, low=0)
-    check_option(ranker, "distance", ranker.distance, ("euclidean", "hamming"))
+    check_option(ranker, "distance", ranker.distance, ("euclidean", "hamming", "jaccard", "simgic"))
     check_option(ranker, "bound", ranker.bound, ("observed", "paths", None))
     check_option(ranker, "target", ranker.target, KINDS)
     check_flag(ranker, "per_label", ranker.per_label)
@@ -318,6 +324,7 @@ def _encoded(ranker: ReliefRanker, y: Any, n_samples: int) -> Target:
         hierarchy=ranker.hierarchy,
         value_hierarchies=ranker.value_hierarchies,
         n_samples=n_samples,
+        partly_known=True,
     )
     if target.groups is not None and len(target.names) < 2:
         raise ValueError("Relief needs examples of at least two classes. y has one class.")
@@ -392,6 +399,9 @@ class _Sums:
         self.distance = distance
         self.groups = groups
         self.labels = labels
+        self.partly_known = labels is not None and bool(np.isnan(labels.data).any())
+        if self.partly_known:
+            self.labels = _unknown_as_mean(labels)
         self.n_neighbors = n_neighbors
         self.sigma = ranker.sigma
         self.n_threads = effective_n_jobs(ranker.n_jobs)
@@ -451,9 +461,17 @@ class _Sums:
         for position, totals in enumerate(self.totals):
             totals.features = totals.features + sums[:, position * width : (position + 1) * width]
 
+    def _label_differences(self, first: np.ndarray, second: np.ndarray) -> sparse.csr_array:
+        """1 for each pair and label in which the two rows differ; the chance of that where one is unknown."""
+        labels: Any = self.labels
+        if not self.partly_known:
+            return symmetric_difference(labels, first, second)
+        one, other = labels[first], labels[second]
+        return sparse.csr_array(one + other - 2 * one.multiply(other))
+
     def _target_columns(self, first: np.ndarray, second: np.ndarray, weights: list[np.ndarray]) -> list[Any]:
         distance = self.distance(first, second)
-        labels = None if self.labels is None else symmetric_difference(self.labels, first, second)
+        labels = None if self.labels is None else self._label_differences(first, second)
         columns: list[Any] = []
         for totals, weight in zip(self.totals, weights, strict=True):
             own: list[Any] = [sparse.csr_array((weight * distance)[:, None])]
@@ -463,6 +481,16 @@ class _Sums:
             totals.target = totals.target + np.asarray(different.sum(axis=0)).ravel()
             columns += [weight[:, None], different]
         return columns
+
+
+def _unknown_as_mean(labels: sparse.csr_array | None) -> Any:
+    """Label sets with the share of the known rows that have a label in place of NaN."""
+    cells = sparse.csc_array(labels, copy=True)
+    for label in range(cells.shape[1]):
+        stored = cells.data[cells.indptr[label] : cells.indptr[label + 1]]
+        unknown = np.isnan(stored)
+        stored[unknown] = stored[~unknown].sum() / max(1, cells.shape[0] - int(unknown.sum()))
+    return sparse.csr_array(cells)
 
 
 def _continued(progress: Callable[[int], None] | None, n_before: int) -> Callable[[int], None] | None:

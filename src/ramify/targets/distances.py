@@ -79,8 +79,9 @@ def label_set_distance(
         0/1, closed under ancestors.
     weights : ndarray of shape (n_labels,)
         Weight of each label.
-    distance : {"euclidean", "hamming"}
-        Root of the summed weights over the symmetric difference, or the sum itself.
+    distance : {"euclidean", "hamming", "jaccard", "simgic"}
+        Root of the summed weights over the symmetric difference, or the sum itself; or the share of the union that is
+        not shared, counted in labels or in their information content: in [0, 1] without weights and bound.
     bound : {"observed", "paths", None}
         Divide by the largest distance of two label sets of `Y`, by the largest distance of two single paths, or not.
     hierarchy : Hierarchy, optional
@@ -89,6 +90,8 @@ def label_set_distance(
         True where it is not known whether a row has a label.
     """
     Y = sparse.csr_array(Y, dtype=np.float64)
+    if distance in {"jaccard", "simgic"}:
+        return _unshared(Y, np.ones(Y.shape[1]) if distance == "jaccard" else information_content(Y), unknown)
     largest = _largest(Y, weights, bound, hierarchy)
 
     def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -104,6 +107,26 @@ def label_set_distance(
     if distance == "euclidean":
         return lambda first, second: _limited(np.sqrt(summed(first, second)), np.sqrt(largest), bound)
     return lambda first, second: _limited(summed(first, second), largest, bound)
+
+
+def information_content(Y: sparse.csr_array) -> np.ndarray:
+    """Bits that having each label tells, by its frequency; 0 for one that all rows have, and for one that none has."""
+    share = np.asarray(Y.sum(axis=0), dtype=np.float64).ravel() / max(1, Y.shape[0])
+    return -np.log2(share, out=np.zeros_like(share), where=share > 0)
+
+
+def _unshared(Y: sparse.csr_array, content: np.ndarray, unknown: sparse.csr_array | None) -> PairDistance:
+    """Content of the labels that one of two rows has over that of all that they have; 0 for two empty rows."""
+
+    def distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        apart, shared = symmetric_difference(Y, first, second), Y[first].multiply(Y[second]).tocsr()
+        if unknown is not None:
+            hidden = sparse.csr_array((unknown[first] + unknown[second]).astype(bool), dtype=np.float64)
+            apart, shared = (part - part.multiply(hidden) for part in (apart, shared))
+        own, common = np.asarray(apart @ content), np.asarray(shared @ content)
+        return np.divide(own, own + common, out=np.zeros_like(own), where=own + common > 0)
+
+    return distance
 
 
 def node_distance(

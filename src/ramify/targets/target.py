@@ -126,8 +126,9 @@ class Target(ABC):
 
         Parameters
         ----------
-        metric : {"euclidean", "hamming"}, default="euclidean"
-            For label sets: root of the summed weights over the symmetric difference, or the sum itself.
+        metric : {"euclidean", "hamming", "jaccard", "simgic"}, default="euclidean"
+            For label sets: root of the summed weights over the symmetric difference, the sum itself, or the share of
+            the union that is not shared, in labels or in information content.
         bound : {"observed", "paths", None}, default="observed"
             For label sets: divide by the largest distance of two of them, of two single paths, or not.
         """

@@ -18,7 +18,7 @@ from ramify.features import Features
 from ramify.progress import progress_bar
 from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.control import simes
-from ramify.ranking.discovery.outcome import Outcome, outcome_of
+from ramify.ranking.discovery.outcome import Outcome, Untestable, outcome_of
 from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import FOREST_BINS
 from ramify.ranking.discovery.units import Unit, correlated_features, modelled_units
@@ -261,6 +261,11 @@ def _padded(features: Features, values: np.ndarray, n_missing: int, seed: int) -
 
 def _grown(question: Question, features: Features, y: Any, sample_weight: np.ndarray | None) -> tuple[Any, Any]:
     forest = clone(question.forest)
+    if forest.encode_target(y).unknown is not None:
+        raise Untestable(
+            "discoveries takes complete targets, but y has unknown cells (NaN): its error rate was never tried on "
+            "those. Leave out the rows or the labels that are not known."
+        )
     mask = features.n_categories > 0
     forest.set_params(
         categorical_features=np.flatnonzero(mask) if mask.any() else None,

@@ -1,0 +1,104 @@
+"""Chains whose links train on the rows of which their label is known."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from ramify.chains import (
+    BinaryRelevance,
+    ClassifierChain,
+    EnsembleOfChains,
+    IterativeStratification,
+    LabelPowerset,
+    LClassifierChains,
+    PairwiseLabels,
+    label_statistics,
+)
+from ramify.ensemble import ForestClassifier
+
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+
+
+def make_data(n=150, hidden=0.4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    first = X[:, 0] > 0
+    Y = np.column_stack([first, first ^ (X[:, 1] > 0), X[:, 2] > 0]).astype(float)
+    return X, Y, np.where(rng.random(Y.shape) < hidden, np.nan, Y)
+
+
+def test_links_train_on_known_rows_and_pass_on_their_own_predictions():
+    """The whole chain, written out."""
+    X, _, Y = make_data()
+    chain = ClassifierChain(TREE, order=[1, 0, 2], random_state=0).fit(X, Y)
+    passed_on, columns = Y.copy(), []
+    for label, link in zip([1, 0, 2], chain.estimators_, strict=True):
+        table = np.hstack([X, passed_on[:, columns]])
+        known = ~np.isnan(Y[:, label])
+        alone = DecisionTreeClassifier(max_depth=3, random_state=link.random_state)
+        alone.fit(table[known], Y[known, label].astype(int))
+        np.testing.assert_array_equal(alone.predict_proba(table), link.predict_proba(table))
+        passed_on[~known, label] = alone.predict_proba(table[~known])[:, 1] >= 0.5
+        columns.append(label)
+
+
+@pytest.mark.parametrize("base", [TREE, ForestClassifier(5, max_depth=3, random_state=0)], ids=["tree", "forest"])
+def test_binary_relevance_is_one_classifier_per_label_on_its_known_rows(base):
+    X, _, Y = make_data()
+    fitted = BinaryRelevance(base, random_state=0).fit(X, Y)
+    for label, link in enumerate(fitted.estimators_):
+        known = ~np.isnan(Y[:, label])
+        own = type(base)(**{**base.get_params(), "random_state": link.random_state})
+        own.fit(X[known], Y[known, label].astype(int))
+        np.testing.assert_array_equal(own.predict_proba(X)[:, 1], fitted.predict_proba(X)[:, label])
+    np.testing.assert_allclose(fitted.prior_, np.nanmean(Y, axis=0))
+    np.testing.assert_allclose(fitted.cardinality_, np.nanmean(Y, axis=0).sum())
+
+
+@pytest.mark.parametrize("made", [ClassifierChain, EnsembleOfChains, LClassifierChains, BinaryRelevance])
+def test_labels_are_learnt_through_unknown_ones(made):
+    X, truth, Y = make_data(n=400, hidden=0.3)
+    fitted = made(ForestClassifier(15, random_state=0), random_state=0).fit(X[:300], Y[:300])
+    right = (fitted.predict(X[300:]) == truth[300:]).mean(axis=0)
+    assert (right > 0.8).all()
+
+
+@pytest.mark.parametrize("made", [ClassifierChain, BinaryRelevance])
+def test_rows_of_which_nothing_is_known_take_no_part(made):
+    X, truth, _ = make_data(n=60)
+    keep = np.arange(60) % 5 > 0
+    with_them = made(TREE, threshold="f1", random_state=0).fit(X, np.where(keep[:, None], truth, np.nan))
+    without = made(TREE, threshold="f1", random_state=0).fit(X[keep], truth[keep])
+    np.testing.assert_array_equal(with_them.predict_proba(X), without.predict_proba(X))
+    np.testing.assert_array_equal(with_them.threshold_, without.threshold_)
+
+
+@pytest.mark.parametrize("threshold", ["f1", "cardinality", "density", {"fp": 1, "fn": 3}])
+def test_thresholds_are_chosen_on_known_cells(threshold):
+    X, _, Y = make_data()
+    fitted = ClassifierChain(LogisticRegression(), threshold=threshold, random_state=0).fit(X, Y)
+    assert np.isfinite(fitted.threshold_).all()
+    assert fitted.predict(X).shape == Y.shape
+
+
+def test_orders_that_need_complete_label_sets_say_so():
+    X, _, Y = make_data()
+    with pytest.raises(ValueError, match="order='correlation' is chosen from complete label sets"):
+        ClassifierChain(TREE, order="correlation").fit(X, Y)
+
+
+@pytest.mark.parametrize("made", [LabelPowerset, PairwiseLabels])
+def test_what_compares_whole_label_sets_refuses_unknown_labels_by_name(made):
+    X, _, Y = make_data()
+    with pytest.raises(ValueError, match=f"{made.__name__} takes complete targets, but y has unknown cells"):
+        made(TREE).fit(X, Y)
+    with pytest.raises(ValueError, match="label_statistics takes complete targets"):
+        label_statistics(Y)
+
+
+def test_stratification_shares_out_labels_and_what_is_unknown():
+    X, _, Y = make_data(n=200, hidden=0.3)
+    for _, test in IterativeStratification(4, random_state=0).split(X, Y):
+        np.testing.assert_allclose(np.isnan(Y[test]).sum(axis=0), np.isnan(Y).sum(axis=0) / 4, atol=4)
+        np.testing.assert_allclose(np.nansum(Y[test], axis=0), np.nansum(Y, axis=0) / 4, atol=4)
