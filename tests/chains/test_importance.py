@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from ramify.chains import global_importance, importance_frame, importance_index, top_predictors
+from ramify.chains import (
+    ClassifierChain,
+    EnsembleOfChains,
+    global_importance,
+    importance_frame,
+    importance_index,
+    top_predictors,
+)
+from ramify.chains.chain import chain_importances
+from ramify.datasets import make_multilabel
+from ramify.ensemble import ForestClassifier
 
 RAW = np.array([[0.2, 0.1, 0.0, 0.4], [0.05, 0.02, 0.1, 0.0]])
 
@@ -49,3 +59,38 @@ def test_frame_has_names():
 def test_too_few_columns_are_refused():
     with pytest.raises(ValueError, match="at least as many columns as rows"):
         importance_frame(np.ones((3, 2)))
+
+
+def test_a_chain_has_importances_of_earlier_labels_only():
+    data = make_multilabel(150, n_features=6, n_labels=4, correlation=0.6, random_state=0)
+    chain = ClassifierChain(ForestClassifier(5), order=[2, 0, 3, 1], random_state=0).fit(data.X, data.y)
+    frame = chain.importance_frame()
+    assert frame.shape == (4, 10)
+    of_labels = frame.to_numpy()[:, 6:]
+    for place, label in enumerate([2, 0, 3, 1]):
+        link = chain.estimators_[place]
+        raw = np.asarray(link.feature_importances_)
+        earlier = [2, 0, 3, 1][:place]
+        row = frame.to_numpy()[label]
+        np.testing.assert_allclose(row[:6] / row.sum(), raw[:6])  # the link's are scaled to one
+        np.testing.assert_allclose(of_labels[label, earlier] / row.sum(), raw[6:])
+        later = np.setdiff1d(np.arange(4), earlier)
+        assert not of_labels[label, later].any()
+
+
+def test_an_ensemble_averages_labels_over_the_chains_in_which_they_come_before():
+    data = make_multilabel(150, n_features=6, n_labels=4, correlation=0.6, random_state=0)
+    ensemble = EnsembleOfChains(ForestClassifier(5), n_chains=3, random_state=0).fit(data.X, data.y)
+    frame = ensemble.importance_frame().to_numpy()
+    by_chain = [
+        chain_importances(order, links, 6) for order, links in zip(ensemble.orders_, ensemble.estimators_, strict=True)
+    ]
+    np.testing.assert_allclose(frame[:, :6], np.mean(by_chain, axis=0)[:, :6])
+    for label in range(4):
+        for other in range(4):
+            seen = [
+                matrix[label, 6 + other]
+                for order, matrix in zip(ensemble.orders_.tolist(), by_chain, strict=True)
+                if order.index(other) < order.index(label)
+            ]
+            assert frame[label, 6 + other] == pytest.approx(np.mean(seen) if seen else 0.0)

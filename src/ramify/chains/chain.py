@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.base import LabelSetClassifier
 from ramify.chains.chain_order import ORDERS, label_order
+from ramify.chains.importance import importance_frame
 from ramify.chains.links import (
     Learner,
     Weights,
@@ -21,7 +24,7 @@ from ramify.chains.links import (
     raw_importances,
     with_labels,
 )
-from ramify.features import Features
+from ramify.features import Features, feature_names
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
 from ramify.state import State, integers, items
@@ -161,6 +164,17 @@ class ClassifierChain(LabelSetClassifier):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return chain_probabilities(self.order_, self.estimators_, X)
 
+    def importance_frame(self) -> pd.DataFrame:
+        """Raw importances: a row per label, a column per feature and per label; 0 for labels that come later.
+
+        Labels are not treated alike, since only the last sees all others: that is what `LClassifierChains` is for. (The
+        thesis on L-classifier chains, Table 3.4.)
+        """
+        check_is_fitted(self, "estimators_")
+        matrix = chain_importances(self.order_, self.estimators_, self.n_features_in_)
+        labels = self.label_names_[-self.n_outputs_ :]
+        return importance_frame(matrix, feature_names=feature_names(self), label_names=labels)
+
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted classifier together."""
         yield from super().state_rules()
@@ -214,9 +228,7 @@ def fit_chain(
         earlier = order[:place]
         link = learner.fit(earlier, label, derived_seed(seed, place))
         if matrix is not None:
-            values = raw_importances(link, n_features + place)
-            matrix[label, :n_features] = values[:n_features]
-            matrix[label, n_features + earlier] = values[n_features:]
+            matrix[label] = _importance_row(link, earlier, n_features, n_labels)
         if seen is not None:
             held_out = learner.out_of_bag(link, earlier)
             seen = None if held_out is None else seen
@@ -229,6 +241,22 @@ def fit_chain(
         if progress is not None:
             progress(place + 1)
     return FittedChain(order, tuple(links), matrix, seen, new)
+
+
+def chain_importances(order: NDArray[np.intp], links: Sequence[Any], n_features: int) -> NDArray[np.float64]:
+    """Row l holds the raw importances for label l; columns of labels that come later in the chain are 0."""
+    matrix = np.zeros((len(order), n_features + len(order)))
+    for place, (label, link) in enumerate(zip(order, links, strict=True)):
+        matrix[label] = _importance_row(link, order[:place], n_features, len(order))
+    return matrix
+
+
+def _importance_row(link: Any, earlier: NDArray[np.intp], n_features: int, n_labels: int) -> NDArray[np.float64]:
+    row = np.zeros(n_features + n_labels)
+    values = raw_importances(link, n_features + len(earlier))
+    row[:n_features] = values[:n_features]
+    row[n_features + earlier] = values[n_features:]
+    return row
 
 
 def chain_probabilities(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
-from ramify.chains.chain import FittedChain, chain_probabilities, fit_chain
+from ramify.chains.chain import FittedChain, chain_importances, chain_probabilities, fit_chain
 from ramify.chains.importance import importance_frame
 from ramify.chains.links import Learner, Weights, chain_rules, derived_seed, in_parallel, learner_over
 from ramify.features import Features, apply_features, feature_names
@@ -133,6 +133,23 @@ class EnsembleOfChains(LabelSetClassifier):
 
     def _candidates(self) -> NDArray[np.float64] | None:
         return _vote_shares(len(self.orders_)) if self.combine == "votes" else None
+
+    def importance_frame(self) -> Any:
+        """Raw importances: a row per label, a column per feature and per label.
+
+        Those of features are means over the chains, those of a label over the chains in which it came before the row's
+        label; 0 where it never did.
+        """
+        check_is_fitted(self, "estimators_")
+        chains = zip(self.orders_, self.estimators_, strict=True)
+        matrices = np.array([chain_importances(order, links, self.n_features_in_) for order, links in chains])
+        matrix = matrices.mean(axis=0)
+        place = np.argsort(self.orders_, axis=1)
+        n_before = (place[:, None, :] < place[:, :, None]).sum(axis=0)  # chains in which the column came before the row
+        of_labels = matrices[:, :, self.n_features_in_ :].sum(axis=0)
+        matrix[:, self.n_features_in_ :] = of_labels / np.maximum(n_before, 1)
+        labels = self.label_names_[-self.n_outputs_ :]
+        return importance_frame(matrix, feature_names=feature_names(self), label_names=labels)
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted classifier together."""
