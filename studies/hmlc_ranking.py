@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from ramify.compare import average_ranks, compare, friedman, nemenyi, wilcoxon_bh
 from ramify.datasets import Dataset, read_arff
-from ramify.ensemble import ForestClassifier
+from ramify.ensemble import BoostedClassifier, ForestClassifier
 from ramify.plots import critical_difference, quality_by_size
 from ramify.ranking import (
     ReliefRanker,
@@ -94,6 +94,7 @@ def study(data: str | Path | None = None, folder: str | Path = "results/hmlc_ran
         {name: partial(load, tuple(map(str, files))) for name, files in chosen.items()},
         {
             **{name: partial(ensemble, name=name, sizes=sizes) for name in ENSEMBLES},
+            "Boosted": partial(boosted, sizes=sizes),
             "Relief": partial(relief, shares=SHARES),
             "Agreement": agreement,
             "Errors": errors,
@@ -150,6 +151,16 @@ def ensemble(train: Dataset, test: Dataset, seed: int, *, name: str, sizes: tupl
     return qualities(rankings, train, test)
 
 
+def boosted(train: Dataset, test: Dataset, seed: int, *, sizes: tuple[int, ...]) -> dict[str, float]:
+    """Gains of boosted trees, the paper's future work, after as many rounds as the ensembles have trees."""
+    nominal = train.categorical_features
+    model = BoostedClassifier(
+        max(sizes), hierarchy=train.hierarchy, categorical_features=nominal, early_stopping=None, random_state=seed
+    ).fit(train.X, train.y)
+    rankings = nested_rankings(model, sizes, "genie3", per_label=False)
+    return qualities({f"genie3 {size}": one for size, one in zip(sizes, rankings, strict=True)}, train, test)
+
+
 def relief(train: Dataset, test: Dataset, seed: int, *, shares: tuple[float, ...]) -> dict[str, float]:
     path = relief_path(
         train.X,
@@ -196,6 +207,7 @@ TITLES = {
     "ensembles": "4. Which ensemble for which score?",
     "scores": "5. Which score is best?",
     "errors": "The Random Forest score by three errors (Bagging, 10 trees)",
+    "boosted": "Gains of boosted trees beside Genie3 of the ensembles, by the number of trees",
     "extra trees": "Extra Trees with the square root of the features, less all of them",
     "efficiency": "Share of features with a positive score",
     "similarity": "Mean distance 1 - FUJI",
@@ -232,6 +244,7 @@ def tables(study: Study) -> dict[str, str]:
         "ensembles": ensembles(values),
         "scores": scores(values),
         "errors": by_error(values),
+        "boosted": beside_boosted(values),
         "extra trees": extra_trees(values),
         "efficiency": efficiencies(values),
         "similarity": similarity(values),
@@ -297,7 +310,7 @@ def data_sets(names: list[str]) -> str:
 def times(values: pd.DataFrame) -> str:
     """CPU seconds per data set and method, where they were kept."""
     frame = values["cpu_seconds"].unstack()
-    frame = frame[[name for name in [*ENSEMBLES, "Relief"] if name in frame]].dropna(how="all")
+    frame = frame[[name for name in [*ENSEMBLES, "Boosted", "Relief"] if name in frame]].dropna(how="all")
     return markdown(frame.round(1).astype(object).fillna("-")) if len(frame) else ""
 
 
@@ -426,6 +439,20 @@ def by_error(values: pd.DataFrame) -> str:
     shown = frame.map("{:.3f}".format)
     shown.loc["average rank"] = ranks.map("{:.2f}".format)
     return markdown(shown)
+
+
+def beside_boosted(values: pd.DataFrame) -> str:
+    """Average ranks of the three ensembles and of boosted trees, for the sets that have all of them."""
+    rows = []
+    for size in SIZES:
+        names = ("Boosted", "Bagging", "Random Forests", "Extra Trees")
+        frame = pd.DataFrame({name: measured(values, name, f"genie3 {size}") for name in names}).dropna()
+        if len(frame):
+            ranks = average_ranks(frame, digits=DIGITS)
+            means = [f"{frame[name].mean():.4f} ({ranks[name]:.2f})" for name in names]
+            rows.append([str(size), *means, tested(frame)])
+    columns = ["trees", *(f"{name}: mean (rank)" for name in ("Boosted", "Bagging", "Random Forests", "Extra Trees"))]
+    return markdown(pd.DataFrame(rows, columns=[*columns, "test"]).set_index("trees")) if rows else ""
 
 
 def extra_trees(values: pd.DataFrame) -> str:

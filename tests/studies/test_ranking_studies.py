@@ -25,6 +25,7 @@ def test_a_piece_of_hmlc_ranking_runs_and_answers_the_five_questions(hmlc, data_
     study.datasets = {name: study.datasets[name] for name in ("church_FUN", "pheno_FUN")}
     study.methods = {
         **{name: partial(hmlc.ensemble, name=name, sizes=(2, 10)) for name in hmlc.ENSEMBLES},
+        "Boosted": partial(hmlc.boosted, sizes=(2, 10)),
         "Relief": study.methods["Relief"],
         "Agreement": study.methods["Agreement"],
     }
@@ -36,6 +37,8 @@ def test_a_piece_of_hmlc_ranking_runs_and_answers_the_five_questions(hmlc, data_
     assert "too few for a test" in text
     table = study.table("genie3 10")
     assert table.loc["church_FUN", "Bagging"] > 0.05
+    assert table.loc["church_FUN", "Boosted"] > 0.05
+    assert "Boosted: mean (rank)" in text
 
 
 def test_the_paper_has_eight_pairs_of_score_and_ensemble(hmlc):
