@@ -8,18 +8,19 @@ from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.boosting import BaseBoosted
-from ramify.ensemble.classifier import ForestClassifier
-from ramify.ensemble.label_ranking import LabelRankingForest
-from ramify.ensemble.regressor import ForestRegressor
 from ramify.hierarchy import Hierarchy
-from ramify.targets import Target, target_type
-
-FORESTS: dict[str, type[BaseForest]] = {
-    forest.__name__: forest for forest in (ForestClassifier, ForestRegressor, LabelRankingForest)
-}
+from ramify.targets import KINDS, Target, target_type
 
 BOOSTED: dict[str, type[BaseBoosted]] = {"ForestClassifier": BoostedClassifier, "ForestRegressor": BoostedRegressor}
 """Boosted trees for what a forest learns."""
+
+
+def forests() -> dict[str, type[BaseForest]]:
+    """The forests that targets name, as `ramify.ensemble` has them."""
+    from ramify import ensemble  # which imports this
+
+    names = dict.fromkeys(target_type(kind).forest for kind in KINDS[1:])
+    return {name: getattr(ensemble, name) for name in names if name}
 
 
 def forest_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **parameters: Any) -> Any:
@@ -41,9 +42,9 @@ def forest_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **pa
     ForestRegressor(n_estimators=10)
     """
     made = target if isinstance(target, Target) else target_type(target)
-    if made.forest not in FORESTS:
+    if made.forest not in forests():
         raise ValueError(f"No forest fits a target of kind {made.kind!r}; ReliefRanker ranks features for it.")
-    return FORESTS[made.forest](**_with_hierarchy(parameters, made, hierarchy))
+    return forests()[made.forest](**_with_hierarchy(parameters, made, hierarchy))
 
 
 def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **parameters: Any) -> Any:
@@ -79,7 +80,7 @@ def _with_hierarchy(
 
 def check_forest(owner: str, forest: Any, *, boosted: bool = False) -> Any:
     """Return the forest, or refuse what is none; boosted trees are taken where `boosted` says so."""
-    taken = (*FORESTS.values(), *(BOOSTED.values() if boosted else ()))
+    taken = (*forests().values(), *(BOOSTED.values() if boosted else ()))
     if not isinstance(forest, taken):
         names = [made.__name__ for made in taken]
         raise TypeError(
