@@ -24,6 +24,8 @@ MODULES = (
     "models",
 )
 
+EVERY_FILE = "## Every file"
+
 
 def write_generated_pages(folder: Path) -> None:
     """Write `api/index.rst`, `methods.md` and `performance.md` into the documentation's folder where they changed."""
@@ -31,6 +33,31 @@ def write_generated_pages(folder: Path) -> None:
     _write(folder / "api" / "index.rst", api_page())
     _write(folder / "methods.md", methods_page())
     _write(folder / "performance.md", performance_page(folder.parent / "benchmarks", folder / "benchmarks"))
+    map_page = folder / "architecture.md"
+    _write(map_page, map_page.read_text(encoding="utf-8").partition(EVERY_FILE)[0] + every_file(folder.parent))
+
+
+def every_file(root: Path) -> str:
+    """The end of the map: every module and every kernel's header, with the sentence that it opens with."""
+    lines = [EVERY_FILE, "", "Written by `python docs/generate.py` from the first sentence of each file."]
+    room = None
+    for path in sorted([*(root / "src" / "ramify").rglob("*.py"), *(root / "cpp").rglob("*.hpp")]):
+        place = path.relative_to(root).as_posix().removeprefix("src/ramify/")
+        if path.stem in {"__init__", "__main__"} or "/tests/" in place:
+            continue
+        if (folder := place.rpartition("/")[0]) != room:
+            room = folder
+            lines += ["", f"### `{room}/`" if room else "### beside the packages", ""]
+        lines.append(f"- `{path.name}`: {_first_sentence(path.read_text(encoding='utf-8'), path.suffix)}")
+    return "\n".join(lines) + "\n"
+
+
+def _first_sentence(code: str, suffix: str) -> str:
+    if suffix == ".py":
+        text = ast.get_docstring(ast.parse(code)) or ""
+    else:
+        text = " ".join(line.lstrip("/ ") for line in re.match(r"(?:///?.*\n)*", code)[0].splitlines())
+    return re.split(r"(?<=\.)\s", " ".join(text.split()) + " ")[0].strip().rstrip(".:") + "."
 
 
 def _write(path: Path, text: str) -> None:
@@ -126,3 +153,7 @@ def performance_page(benchmarks: Path, saved: Path) -> str:
             parts.append((ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or "").split("\n\n")[0])
         parts.append(f"```text\n{text}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    write_generated_pages(Path(__file__).parent)
