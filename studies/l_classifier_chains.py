@@ -117,7 +117,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     wanted = {name: [f"multilabel/{file}" for file in (*parts[name], f"{name}.xml")] for name in names}
     files, missing = available(data_folder(data), wanted)
     designs = ["SIM01", "SIM02", "SIM03", "SIM04"] if quick else list(DESIGNS)
-    credit_rows, credit_features = (400, 60) if quick else (4000, 564)
+    credit_rows, credit_features = (400, 60) if quick else (2000, 564)
     datasets: dict[str, Any] = {name: partial(read_mulan, file[:-1], labels=file[-1]) for name, file in files.items()}
     datasets |= {name: partial(simulated, name, seed=number) for number, name in enumerate(designs)}
     datasets["credit"] = partial(credit, credit_rows, credit_features)
