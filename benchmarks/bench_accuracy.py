@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from scipy.stats import rankdata
+from sklearn.ensemble import RandomForestClassifier
 
 import ramify
+from ramify.compare import compare
 from ramify.datasets import Dataset, read
 from ramify.ensemble import BoostedClassifier, ForestClassifier, NeighborsClassifier, Portfolio
 from ramify.metrics import average_precision
@@ -50,7 +53,17 @@ PUBLISHED = {
 
 LABEL_SETS = ("emotions", "scene", "yeast", "bibtex", "Corel5k")
 MEMBERS = ("random forest", "extra trees", "weighted neighbours", "boosted trees", "portfolio")
+FORESTS = {
+    "default": {},
+    "20 % of the features": {"max_features": 0.2},
+    "3 rows per leaf": {"min_samples_leaf": 3},
+    "both": {"max_features": 0.2, "min_samples_leaf": 3},
+}
+"""Settings of the default forest, with bootstrap, that are compared on held-out rows."""
+
+PEERS = ("scikit-learn", "XGBoost")
 MANY_LABELS = 1000
+FEW_LABELS = 60
 
 
 def files_of(name: str, folder: Path) -> list[Path]:
@@ -94,7 +107,7 @@ def members(data: Dataset, seed: int) -> dict[str, Any]:
         "weighted neighbours": NeighborsClassifier(**common),
     }
     if len(data.label_names) > MANY_LABELS:  # one setting, few rounds: the cost grows with the labels
-        found["boosted trees"] = BoostedClassifier(120, learning_rate=0.1, sketch=30, early_stopping=None, **common)
+        found["boosted trees"] = BoostedClassifier(240, learning_rate=0.1, sketch=30, early_stopping=None, **common)
     else:
         found["boosted trees"] = BoostedClassifier(400, sketch=30, early_stopping=None, **common)
         found["boosted trees, fast"] = BoostedClassifier(
@@ -103,19 +116,23 @@ def members(data: Dataset, seed: int) -> dict[str, Any]:
     return found
 
 
+def reached(name: str, data: Dataset, test: Dataset, predicted: np.ndarray) -> float:
+    """Pooled average precision on the test part."""
+    truth = test.y if data.hierarchy is None else data.hierarchy.close(test.y)
+    return float(average_precision(truth, predicted, exclude_universal=name.endswith("GO")))
+
+
 def measured(name: str, folder: Path, seed: int) -> dict[str, Any]:
     """Test scores of all members and the portfolio on one data set."""
     data = read(files_of(name, folder))
     X, Y, folds, test = split(data)
-    reduced = name.endswith("GO")
 
     def on_test(model: Any) -> float:
-        predicted = model.predict_proba(test.X)
-        truth = test.y if data.hierarchy is None else data.hierarchy.close(test.y)
-        return float(average_precision(truth, predicted, exclude_universal=reduced))
+        return reached(name, data, test, model.predict_proba(test.X))
 
     started = time.process_time()
     candidates = members(data, seed)
+    made_of = described(candidates)
     portfolio = Portfolio(candidates, hierarchy=data.hierarchy, cv=folds).fit(X, Y)
     chosen = max((key for key in portfolio.scores_ if key.startswith("boosted")), key=portfolio.scores_.__getitem__)
     found = {"portfolio": on_test(portfolio)}
@@ -131,13 +148,75 @@ def measured(name: str, folder: Path, seed: int) -> dict[str, Any]:
         "seed": seed,
         "labels": len(data.label_names),
         "rows": int(Y.shape[0]),
-        "members": described(candidates),
+        "members": made_of,
         "test": found,
         "boosted": chosen,
         "weights": portfolio.weights_,
         "held_out": portfolio.scores_,
         "cpu": time.process_time() - started,
     }
+
+
+def peers(name: str, folder: Path) -> dict[str, float]:
+    """Test scores of scikit-learn's forest and of XGBoost's trees of vectors, where their cost allows it."""
+    data = read(files_of(name, folder))
+    X, Y, _, test = split(data)
+    n_labels = len(data.label_names)
+    closed = Y if data.hierarchy is None else data.hierarchy.close(Y)
+    truth = np.asarray(closed.todense() if sparse.issparse(closed) else closed, dtype=np.int8)
+    found = {}
+    if n_labels <= MANY_LABELS:
+        forest = RandomForestClassifier(100, random_state=0).fit(X, truth)
+        parts = zip(forest.predict_proba(test.X), forest.classes_, strict=True)
+        columns = [part[:, list(values).index(1)] if 1 in values else np.zeros(len(part)) for part, values in parts]
+        found["scikit-learn"] = reached(name, data, test, np.column_stack(columns))
+    if n_labels <= FEW_LABELS:
+        import xgboost
+
+        model = xgboost.XGBClassifier(
+            n_estimators=100, multi_strategy="multi_output_tree", tree_method="hist", max_depth=6, n_jobs=1
+        ).fit(X, truth)
+        found["XGBoost"] = reached(name, data, test, model.predict_proba(test.X))
+    return found
+
+
+def forests(name: str, folder: Path) -> dict[str, float]:
+    """Pooled average precision of settings of the forest on the rows to choose by; the test part is not looked at."""
+    data = read(files_of(name, folder))
+    X, Y, [(train, held_out)], _ = split(data)
+    truth = Y[held_out] if data.hierarchy is None else data.hierarchy.close(Y[held_out])
+    found = {}
+    for title, given in FORESTS.items():
+        forest = ForestClassifier(
+            hierarchy=data.hierarchy, categorical_features=data.categorical_features, random_state=0, **given
+        ).fit(X[train], Y[train])
+        predicted = forest.predict_proba(X[held_out])
+        found[title] = float(average_precision(truth, predicted, exclude_universal=name.endswith("GO")))
+    return found
+
+
+def forest_lines(found: dict[str, dict[str, float]]) -> list[str]:
+    """Settings of the forest over the data sets, by the package's own statistics."""
+    if len(found) < 3:
+        return []
+    frame = pd.DataFrame.from_dict(found, orient="index")[list(FORESTS)]
+    result = compare(frame)
+    ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in result.ranks.items())
+    return [
+        "## Settings of the forest",
+        "",
+        "Bootstrap forests of 100 trees on the rows to choose by (the test parts are not looked at), one seed.",
+        "",
+        "| data | " + " | ".join(FORESTS) + " |",
+        "|---|" + "---|" * len(FORESTS),
+        *(
+            f"| {name} | " + " | ".join(f"{value:.3f}" for value in row) + " |"
+            for name, row in zip(frame.index, frame.to_numpy(), strict=True)
+        ),
+        "",
+        f"{result.sentence} Average ranks: {ranks}.",
+        "",
+    ]
 
 
 def described(candidates: dict[str, Any]) -> dict[str, str]:
@@ -165,7 +244,12 @@ def finished(results: Path) -> dict[str, list[dict[str, Any]]]:
     return runs
 
 
-def table(runs: dict[str, list[dict[str, Any]]], rounds: dict[str, float] | None) -> str:
+def table(
+    runs: dict[str, list[dict[str, Any]]],
+    others: dict[str, dict[str, float]],
+    of_forests: dict[str, dict[str, float]],
+    rounds: dict[str, float] | None,
+) -> str:
     """The results as a page."""
     lines = [
         "# Accuracy",
@@ -174,10 +258,14 @@ def table(runs: dict[str, list[dict[str, Any]]], rounds: dict[str, float] | None
         "chosen on the validation part, or on a fixed third of the training rows where there is none; then the models",
         "are fitted to both. Labels that all rows have are left out for the Gene Ontology (GO). C-HMCNN, HMCN-F and",
         "CLUS-ENS as Giunchiglia and Lukasiewicz (2020) print them. Means over the seeds; CPU seconds are of one seed,",
-        "choosing and fitting all members.",
+        "choosing and fitting all members. Once, with one seed: scikit-learn is its `RandomForestClassifier(100)` (up",
+        f"to {MANY_LABELS} labels), XGBoost 100 rounds of trees of vectors, depth 6 (up to {FEW_LABELS} labels, as its",
+        "cost grows with them).",
         "",
-        "| data | labels | seeds | C-HMCNN | HMCN-F | CLUS-ENS | " + " | ".join(MEMBERS) + " | portfolio is | CPU s |",
-        "|---|---|---|---|---|---|" + "---|" * (len(MEMBERS) + 2),
+        "| data | labels | seeds | C-HMCNN | HMCN-F | CLUS-ENS | "
+        + " | ".join((*PEERS, *MEMBERS))
+        + " | portfolio is | CPU s |",
+        "|---|---|---|---|---|---|" + "---|" * (len(PEERS) + len(MEMBERS) + 2),
     ]
     for name in (*PUBLISHED, *LABEL_SETS):
         if name not in runs:
@@ -185,10 +273,12 @@ def table(runs: dict[str, list[dict[str, Any]]], rounds: dict[str, float] | None
         of_set = runs[name]
         published = [f"{value:.3f}" for value in PUBLISHED.get(name, ())] or ["-"] * 3
         own = [f"{np.mean([run['test'][member] for run in of_set]):.3f}" for member in MEMBERS]
+        theirs = [f"{others[name][peer]:.3f}" if peer in others.get(name, {}) else "-" for peer in PEERS]
         weights = "; ".join(f"{share:.2f} {member}" for member, share in of_set[0]["weights"].items())
-        cells = [name, str(of_set[0]["labels"]), str(len(of_set)), *published, *own, weights, f"{of_set[0]['cpu']:.0f}"]
+        cells = [name, str(of_set[0]["labels"]), str(len(of_set)), *published, *theirs, *own, weights]
+        cells.append(f"{of_set[0]['cpu']:.0f}")
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", *summary(runs), "", *settings(runs), ""]
+    lines += ["", *summary(runs), "", *settings(runs), "", *forest_lines(of_forests)]
     if rounds is not None:
         lines += [
             f"One round on cellcycle_FUN (499 labels, one thread): {1000 * rounds['ramify']:.0f} ms of CPU, XGBoost",
@@ -217,10 +307,10 @@ def summary(runs: dict[str, list[dict[str, Any]]]) -> list[str]:
         return []
     lines = []
     for member in MEMBERS:
-        own = [float(np.mean([run["test"][member] for run in runs[name]])) for name in names]
+        own = [round(float(np.mean([run["test"][member] for run in runs[name]])), 3) for name in names]
         ranks = np.mean([rankdata([-own[i], *(-v for v in PUBLISHED[name])]) for i, name in enumerate(names)], axis=0)
-        wins = sum(round(own[i], 3) > PUBLISHED[name][0] for i, name in enumerate(names))
-        ties = sum(round(own[i], 3) == PUBLISHED[name][0] for i, name in enumerate(names))
+        wins = sum(own[i] > PUBLISHED[name][0] for i, name in enumerate(names))
+        ties = sum(own[i] == PUBLISHED[name][0] for i, name in enumerate(names))
         lines.append(
             f"- {member}: mean rank {ranks[0]:.2f} among itself, C-HMCNN ({ranks[1]:.2f}), HMCN-F ({ranks[2]:.2f}) and "
             f"CLUS-ENS ({ranks[3]:.2f}); above C-HMCNN on {wins} of {len(names)} sets, equal on {ties}."
@@ -258,6 +348,10 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=[*PUBLISHED, *LABEL_SETS])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--results", type=Path, default=Path("bench_accuracy_results"))
+    parser.add_argument("--peers", action="store_true", help="measure scikit-learn's forest and XGBoost instead")
+    parser.add_argument(
+        "--forests", action="store_true", help="compare settings of the forest on held-out rows instead"
+    )
     parser.add_argument("--rounds", action="store_true", help="measure CPU per round beside XGBoost, nothing else")
     parser.add_argument("--write", type=Path, help="write the page of all finished runs here")
     options = parser.parse_args()
@@ -265,6 +359,12 @@ def main() -> None:
     side = options.results / "rounds.txt"
     if options.rounds:
         side.write_text(json.dumps(cpu_per_round(options.data)), encoding="utf-8")
+    elif options.peers or options.forests:
+        kind, measure = ("peers", peers) if options.peers else ("forests", forests)
+        for name in options.sets:
+            path = options.results / f"{name}.{kind}"
+            if not path.exists():
+                path.write_text(json.dumps(measure(name, options.data)), encoding="utf-8")
     else:
         for seed in range(options.seeds):
             for name in options.sets:
@@ -275,7 +375,12 @@ def main() -> None:
                     print(
                         name, seed, {k: round(v, 4) for k, v in run["test"].items()}, f"{run['cpu']:.0f} s", flush=True
                     )
-    page = table(finished(options.results), json.loads(side.read_text(encoding="utf-8")) if side.exists() else None)
+    others, of_forests = (
+        {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(options.results.glob(f"*.{kind}"))}
+        for kind in ("peers", "forests")
+    )
+    rounds = json.loads(side.read_text(encoding="utf-8")) if side.exists() else None
+    page = table(finished(options.results), others, of_forests, rounds)
     print(page)
     if options.write:
         options.write.write_text(page, encoding="utf-8")
