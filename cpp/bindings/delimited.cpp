@@ -23,13 +23,16 @@ nb::dict columns_of(InArray<std::uint8_t> text, std::uint8_t separator, InArray<
   }
   nb::list numbers;
   for (auto& column : columns.numbers) numbers.append(to_numpy(std::move(column)));
+  nb::list texts;
+  for (auto& column : columns.texts) {
+    texts.append(nb::make_tuple(to_numpy(std::move(column.codes)), to_numpy(std::move(column.starts)),
+                                to_numpy(std::move(column.ends)), to_numpy(std::move(column.quoted))));
+  }
   nb::dict result;
   result["is_regular"] = columns.is_regular;
   result["numbers"] = numbers;
   result["is_text"] = to_numpy(std::move(columns.is_text));
-  result["text_starts"] = to_numpy(std::move(columns.text_starts));
-  result["text_ends"] = to_numpy(std::move(columns.text_ends));
-  result["text_quoted"] = to_numpy(std::move(columns.text_quoted));
+  result["texts"] = texts;
   result["lines"] = to_numpy(std::move(columns.lines));
   return result;
 }
@@ -39,5 +42,5 @@ nb::dict columns_of(InArray<std::uint8_t> text, std::uint8_t separator, InArray<
 void bind_delimited(nb::module_& m) {
   m.def("delimited_columns", &columns_of, "text"_a.noconvert(), nb::kw_only(), "separator"_a, "as_text"_a.noconvert(),
         "missing_text"_a.noconvert(), "missing_offsets"_a.noconvert(),
-        "Columns of delimited text: numbers where every cell is one, spans of text elsewhere.");
+        "Columns of delimited text: numbers where every cell is one, elsewhere codes of the spans of text.");
 }

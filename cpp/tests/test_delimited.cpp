@@ -14,9 +14,10 @@ DelimitedColumns read(std::string_view text, std::size_t n_columns, char separat
   return delimited_columns(text, {separator, n_columns, none, {"", "?", "NA"}});
 }
 
-std::string_view span(std::string_view text, const DelimitedColumns& columns, std::size_t k) {
-  const auto start = static_cast<std::size_t>(columns.text_starts[k]);
-  return text.substr(start, static_cast<std::size_t>(columns.text_ends[k]) - start);
+std::string_view cell(std::string_view text, const TextCodes& column, std::size_t row) {
+  const auto value = static_cast<std::size_t>(column.codes[row]);
+  const auto start = static_cast<std::size_t>(column.starts[value]);
+  return text.substr(start, static_cast<std::size_t>(column.ends[value]) - start);
 }
 
 void numbers_and_text() {
@@ -26,8 +27,9 @@ void numbers_and_text() {
   CHECK(columns.is_text[0] == 0 && columns.is_text[1] == 1 && columns.is_text[2] == 0);
   CHECK(columns.numbers[0][0] == 1 && columns.numbers[0][1] == -25 && std::isnan(columns.numbers[0][2]));
   CHECK(std::isnan(columns.numbers[2][0]) && columns.numbers[2][1] == 7);
-  CHECK(span(text, columns, 0) == "x" && span(text, columns, 1) == "a,\"\"b" && span(text, columns, 2) == "l1\nl2");
-  CHECK(columns.text_quoted[0] == 0 && columns.text_quoted[1] == 1);
+  const TextCodes& texts = columns.texts[1];
+  CHECK(cell(text, texts, 0) == "x" && cell(text, texts, 1) == "a,\"\"b" && cell(text, texts, 2) == "l1\nl2");
+  CHECK(texts.quoted[0] == 0 && texts.quoted[1] == 1);
   CHECK(columns.lines[0] == 0 && columns.lines[1] == 2 && columns.lines[2] == 4);
 }
 
@@ -39,7 +41,26 @@ void codes_stay_text() {
     CHECK(read(text, 1).is_text[0] == (text[1] == '0' && text[2] == 'x'));
   }
   const std::uint8_t forced[1] = {1};
-  CHECK(delimited_columns("1\n2\n", {',', 1, forced, {}}).text_starts.size() == 2);
+  CHECK(delimited_columns("1\n2\n", {',', 1, forced, {}}).texts[0].codes.size() == 2);
+}
+
+void values_have_codes() {
+  std::string text;
+  for (int row = 0; row < 5000; ++row) text += "v" + std::to_string(row * row % 1009) + (row % 2 ? "\n" : " \n");
+  const TextCodes column = read(text, 1).texts[0];
+  CHECK(column.codes.size() == 5000 && column.starts.size() == 505);  // squares modulo a prime p: (p + 1) / 2
+  bool right = true;
+  for (int row = 0; row < 5000; ++row) {
+    right = right && cell(text, column, static_cast<std::size_t>(row)) == "v" + std::to_string(row * row % 1009);
+  }
+  CHECK(right);
+  const std::string late = "1\n2\n1\nx\n2\nx\n?\n";  // a column that turns out to be text
+  const TextCodes turned = read(late, 1).texts[0];
+  const char* expected[] = {"1", "2", "1", "x", "2", "x", "?"};
+  CHECK(turned.codes.size() == 7 && turned.starts.size() == 4);
+  for (std::size_t row = 0; row < 7; ++row) CHECK(cell(late, turned, row) == expected[row]);
+  const TextCodes quoted = read("a\n\"a\"\na\n", 1).texts[0];
+  CHECK(quoted.codes[0] == 0 && quoted.codes[1] == 1 && quoted.codes[2] == 0);
 }
 
 void irregular_rows() {
@@ -66,15 +87,15 @@ void mutants() {
     const DelimitedColumns columns = read(text, 3);
     if (!columns.is_regular) continue;
     bool sound = true;
-    std::size_t n_text = 0;
     for (std::size_t j = 0; j < 3; ++j) {
-      n_text += columns.is_text[j];
+      const TextCodes& column = columns.texts[j];
       sound = sound && columns.numbers[j].size() == (columns.is_text[j] ? 0 : columns.lines.size());
-    }
-    sound = sound && columns.text_starts.size() == n_text * columns.lines.size();
-    for (std::size_t t = 0; t < columns.text_starts.size(); ++t) {
-      sound = sound && columns.text_starts[t] <= columns.text_ends[t];
-      sound = sound && columns.text_ends[t] <= static_cast<std::int64_t>(text.size());
+      sound = sound && column.codes.size() == (columns.is_text[j] ? columns.lines.size() : 0);
+      for (std::int64_t code : column.codes) sound = sound && code < static_cast<std::int64_t>(column.starts.size());
+      for (std::size_t t = 0; t < column.starts.size(); ++t) {
+        sound = sound && column.starts[t] <= column.ends[t];
+        sound = sound && column.ends[t] <= static_cast<std::int64_t>(text.size());
+      }
     }
     if (!sound) CHECK(sound);
   }
@@ -86,6 +107,7 @@ void mutants() {
 int main() {
   numbers_and_text();
   codes_stay_text();
+  values_have_codes();
   irregular_rows();
   mutants();
   return check::finish();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "text/decimal.hpp"
@@ -121,7 +122,54 @@ bool is_number(const Cell& cell, double& value) {
   return false;
 }
 
-/// Calls `take(column, cell)` for every cell; false if a row has another number of cells or a stray quote.
+/// Gives every value of a column of text a code: a hash table with open addressing over the values met so far.
+class Coder {
+ public:
+  Coder(std::string_view text, TextCodes& column) : text_(text), column_(column) {}
+
+  void take(const Cell& cell) {
+    const std::string_view value(cell.begin, static_cast<std::size_t>(cell.end - cell.begin));
+    if (2 * column_.starts.size() >= slots_.size()) grow();
+    const std::size_t hash = std::hash<std::string_view>()(value) + cell.quoted;
+    std::size_t at = hash & (slots_.size() - 1);
+    while (slots_[at] != empty && !is(slots_[at], hash, value, cell.quoted)) at = (at + 1) & (slots_.size() - 1);
+    if (slots_[at] == empty) {
+      slots_[at] = static_cast<std::int64_t>(hashes_.size());
+      hashes_.push_back(hash);
+      column_.starts.push_back(cell.begin - text_.data());
+      column_.ends.push_back(cell.end - text_.data());
+      column_.quoted.push_back(cell.quoted);
+    }
+    column_.codes.push_back(slots_[at]);
+  }
+
+ private:
+  static constexpr std::int64_t empty = -1;
+
+  bool is(std::int64_t code, std::size_t hash, std::string_view value, bool quoted) const {
+    const auto k = static_cast<std::size_t>(code);
+    if (hashes_[k] != hash || (column_.quoted[k] != 0) != quoted) return false;
+    const auto start = static_cast<std::size_t>(column_.starts[k]);
+    return text_.substr(start, static_cast<std::size_t>(column_.ends[k]) - start) == value;
+  }
+
+  void grow() {
+    slots_.assign(std::max<std::size_t>(64, 4 * column_.starts.size()), empty);
+    for (std::size_t k = 0; k < hashes_.size(); ++k) {
+      std::size_t at = hashes_[k] & (slots_.size() - 1);
+      while (slots_[at] != empty) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = static_cast<std::int64_t>(k);
+    }
+  }
+
+  std::string_view text_;
+  TextCodes& column_;
+  std::vector<std::int64_t> slots_;  // as many as a power of two
+  std::vector<std::size_t> hashes_;
+};
+
+/// Calls `take(column, cell)` for every cell, as long as `row_ends(line)` is true; false if a row has another number of
+/// cells or a stray quote.
 template <typename Take, typename RowEnds>
 bool for_each_cell(std::string_view text, const DelimitedLayout& layout, Take take, RowEnds row_ends) {
   Cutter cutter(text, layout.separator);
@@ -134,7 +182,7 @@ bool for_each_cell(std::string_view text, const DelimitedLayout& layout, Take ta
       if (is_last && column + 1 != layout.n_columns) return false;
       take(column, cell);
     }
-    row_ends(cutter.line());
+    if (!row_ends(cutter.line())) return true;
     cutter.row_ends();
   }
   return true;
@@ -145,32 +193,47 @@ bool for_each_cell(std::string_view text, const DelimitedLayout& layout, Take ta
 DelimitedColumns delimited_columns(std::string_view text, const DelimitedLayout& layout) {
   DelimitedColumns result;
   result.numbers.resize(layout.n_columns);
+  result.texts.resize(layout.n_columns);
   result.is_text.assign(layout.as_text, layout.as_text + layout.n_columns);
   const Missing missing(layout.missing);
+  // A row has at least a byte per column, its separator or its end, so that this is at most a number per byte.
+  const std::size_t most_rows =
+      std::min<std::size_t>(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1,
+                            text.size() / std::max<std::size_t>(1, layout.n_columns) + 1);
+  std::vector<Coder> coders;
+  coders.reserve(layout.n_columns);
+  for (TextCodes& column : result.texts) coders.emplace_back(text, column);
+  std::vector<std::size_t> n_numbers(layout.n_columns, 0);  // rows of a text column that looked like numbers
   const auto read = [&](std::size_t column, const Cell& cell) {
-    if (result.is_text[column]) return;
     double value = std::numeric_limits<double>::quiet_NaN();
-    if (missing.holds(cell) || is_number(cell, value)) {
+    if (result.is_text[column]) {
+      coders[column].take(cell);
+    } else if (missing.holds(cell) || is_number(cell, value)) {
+      if (result.numbers[column].empty()) result.numbers[column].reserve(most_rows);
       result.numbers[column].push_back(value);
     } else {
       result.is_text[column] = 1;
+      n_numbers[column] = result.numbers[column].size();
       std::vector<double>().swap(result.numbers[column]);
+      coders[column].take(cell);
     }
   };
-  result.is_regular = for_each_cell(text, layout, read, [&](std::int64_t line) { result.lines.push_back(line); });
+  result.is_regular = for_each_cell(text, layout, read, [&](std::int64_t line) {
+    result.lines.push_back(line);
+    return true;
+  });
   if (!result.is_regular) return result;
 
-  const auto keep = [&](std::size_t column, const Cell& cell) {
-    if (!result.is_text[column]) return;
-    result.text_starts.push_back(cell.begin - text.data());
-    result.text_ends.push_back(cell.end - text.data());
-    result.text_quoted.push_back(cell.quoted);
+  const std::size_t n_again = layout.n_columns ? *std::max_element(n_numbers.begin(), n_numbers.end()) : 0;
+  if (n_again == 0) return result;
+  std::size_t row = 0;
+  const auto read_again = [&](std::size_t column, const Cell& cell) {
+    if (row < n_numbers[column]) coders[column].take(cell);
   };
-  for (std::uint8_t flag : result.is_text) {
-    if (flag) {
-      for_each_cell(text, layout, keep, [](std::int64_t) {});
-      break;
-    }
+  for_each_cell(text, layout, read_again, [&](std::int64_t) { return ++row < n_again; });
+  for (std::size_t column = 0; column < layout.n_columns; ++column) {
+    std::vector<std::int64_t>& codes = result.texts[column].codes;
+    std::rotate(codes.begin(), codes.end() - static_cast<std::ptrdiff_t>(n_numbers[column]), codes.end());
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// Delimited text (CSV): whole columns of numbers where every cell is one, spans of text elsewhere.
+// Delimited text (CSV): whole columns of numbers where every cell is one, values and codes of text elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,21 @@ struct DelimitedLayout {
   std::vector<std::string_view> missing;
 };
 
-/// Columns of a table. `numbers[j]` is empty where column j is text; its cells are then in the spans.
+/// A column of text: its values, each once, and which of them each row has.
+struct TextCodes {
+  std::vector<std::int64_t> codes;   // per row
+  std::vector<std::int64_t> starts;  // per value, byte offsets into the text, quotes left out
+  std::vector<std::int64_t> ends;
+  std::vector<std::uint8_t> quoted;  // 1 where a quote inside may be doubled; the same text not quoted is another value
+};
+
+/// Columns of a table. `numbers[j]` is empty where column j is text, `texts[j]` where it is numbers.
 struct DelimitedColumns {
   bool is_regular = true;  // false: some row has another number of cells or a stray quote, and nothing else is set
   std::vector<std::vector<double>> numbers;
   std::vector<std::uint8_t> is_text;
-  std::vector<std::int64_t> text_starts;  // n_rows x text columns, byte offsets into the text, quotes left out
-  std::vector<std::int64_t> text_ends;
-  std::vector<std::uint8_t> text_quoted;  // 1 where a quote inside may be doubled
-  std::vector<std::int64_t> lines;        // line on which each row ends, the first line of the text is 0
+  std::vector<TextCodes> texts;
+  std::vector<std::int64_t> lines;  // line on which each row ends, the first line of the text is 0
 };
 
 /// Reads the rows after the header. Blank lines are skipped and blanks around cells are left out.

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Target
+from ramify.datasets.text_column import TextColumn
 
 FEWEST_ROWS = 20
 """In fewer rows, values differ or agree by chance."""
@@ -103,14 +104,14 @@ def found_roles(
     names : sequence of str
         Of all columns of the table.
     columns : dict of position to column
-        The columns that may be features: text (None where missing) or numbers (NaN where missing).
+        The columns that may be features: text or numbers (NaN where missing).
     n_rows : int
         Number of rows.
     dates : dict of position to str
         Columns of dates, each with one of its cells.
     y : ndarray, CSR or None
         The target.
-    target_cells : list of str or None
+    target_cells : TextColumn or None
         The very text of a target in one column.
     named : bool
         Whether a column is already said to name the rows, so that none is looked for.
@@ -121,7 +122,7 @@ def found_roles(
     if n_rows >= FEWEST_ROWS:
         copies = TargetCopies(y)
         for j, column in columns.items():
-            if j in dates:
+            if j in dates or not isinstance(column, (np.ndarray, TextColumn)):
                 continue
             if (constant := _constant(column)) is not None:
                 reasons["constant"][j] = constant
@@ -130,7 +131,7 @@ def found_roles(
             ):
                 reasons["copy"][j] = "a copy of the target"
             elif (share := _distinct_share(names[j], column, is_first=j == 0)) is not None:
-                what = "whole numbers" if isinstance(column, np.ndarray) else "text"
+                what = "text" if isinstance(column, TextColumn) else "whole numbers"
                 reasons["identifier"][j] = f"{what} with another value in {share}"
     identifier = None if named else _best_identifier(names, columns, reasons["identifier"])
     notes = []
@@ -158,30 +159,33 @@ def _told(names: Sequence[str], found: Mapping[int, str], advice: str) -> list[s
 
 def _constant(column: Any) -> str | None:
     """What all rows have, in words, or None."""
-    if isinstance(column, np.ndarray):
-        if np.isnan(column[0]):
-            return "empty in every row" if np.isnan(column).all() else None
-        return f"{column[0]:g} in every row" if (column == column[0]).all() else None
-    first = column[0]
-    if any(cell != first for cell in column[:_SAMPLE]) or any(cell != first for cell in column):
-        return None
-    return "empty in every row" if first is None else f"{str(first)[:40]!r} in every row"
+    if isinstance(column, TextColumn):
+        if len(column.values) > 1 or (column.values and column.is_missing.any()):
+            return None
+        return f"{column.values[0][:40]!r} in every row" if column.values else "empty in every row"
+    if np.isnan(column[0]):
+        return "empty in every row" if np.isnan(column).all() else None
+    return f"{column[0]:g} in every row" if (column == column[0]).all() else None
 
 
 def _distinct_share(name: str, column: Any, *, is_first: bool) -> str | None:
     """In which share of the rows an identifier has another value, or None if the column is none."""
-    if isinstance(column, np.ndarray):
-        if not _may_number_rows(name, column, is_first=is_first):
-            return None
+    if isinstance(column, TextColumn):
+        n_distinct = len(column.values)
+    elif _may_number_rows(name, column, is_first=is_first):
         n_distinct = len(np.unique(column[~np.isnan(column)]))
     else:
-        head = column[:_SAMPLE]
-        if any(isinstance(cell, tuple) for cell in head) or len(set(head)) < _DISTINCT * len(head) - 5:
-            return None
-        n_distinct = len(set(column) - {None})
+        return None
     if n_distinct < _DISTINCT * len(column):
         return None
     return "every row" if n_distinct == len(column) else f"{int(100 * n_distinct / len(column))} % of the rows"
+
+
+def _are_the_same(column: Any, other: Any) -> bool:
+    """Whether two columns of text have the same cells."""
+    if not (isinstance(column, TextColumn) and isinstance(other, TextColumn)):
+        return False
+    return set(column.values) == set(other.values) and list(column) == list(other)
 
 
 def _may_number_rows(name: str, values: np.ndarray, *, is_first: bool) -> bool:
@@ -189,12 +193,10 @@ def _may_number_rows(name: str, values: np.ndarray, *, is_first: bool) -> bool:
     head = values[:_SAMPLE]
     if not (head == np.floor(head)).all() or len(np.unique(head)) < _DISTINCT * len(head) - 5:
         return False
-    if not (values == np.floor(values)).all():
+    span = values.max() - values.min() + 1
+    if not span >= _DISTINCT * len(values) or not (values == np.floor(values)).all():
         return False
-    if names_rows(name):
-        return True
-    counts_on = values.max() - values.min() < 1.5 * len(values)
-    return bool(counts_on or (is_first and (np.diff(values) > 0).all()))
+    return names_rows(name) or span < 1.5 * len(values) or bool(is_first and (np.diff(values) > 0).all())
 
 
 def names_rows(name: str) -> bool:
@@ -210,7 +212,7 @@ def _best_identifier(names: Sequence[str], columns: Mapping[int, Any], found: Ma
     """The first column that is called an identifier, else the first one, of those that are nowhere empty."""
 
     def is_whole(column: Any) -> bool:
-        return not np.isnan(column).any() if isinstance(column, np.ndarray) else None not in column
+        return not (column.is_missing if isinstance(column, TextColumn) else np.isnan(column)).any()
 
     whole = [j for j in found if is_whole(columns[j])]
     return min(whole, key=lambda j: (not names_rows(names[j]), j), default=None)
@@ -237,31 +239,32 @@ class TargetCopies:
 
     def holds(self, column: Any) -> bool:
         """Whether the column is a copy."""
-        if self._labels:
-            return self._is_label(column)
-        if not self._columns:
+        if not self._labels and not self._columns:
             return False
+        codes = column.codes if isinstance(column, TextColumn) else column
+        if np.isnan(codes).any() or (isinstance(column, TextColumn) and column.is_missing.any()):
+            return False
+        if self._labels:
+            return _n_values(codes) == 2 and any(
+                np.flatnonzero(codes == value).astype(np.int64).tobytes() in self._labels for value in np.unique(codes)
+            )
         if self._are_classes:
-            return _is_renamed(column, self._columns[0])
+            return _is_renamed(codes, self._columns[0])
         return isinstance(column, np.ndarray) and any(np.array_equal(column, y) for y in self._columns)
 
-    def _is_label(self, column: Any) -> bool:
-        values = list(dict.fromkeys(column[:_SAMPLE].tolist() if isinstance(column, np.ndarray) else column[:_SAMPLE]))
-        if len(values) > 2 or None in values:
-            return False
-        values = list(dict.fromkeys(column.tolist() if isinstance(column, np.ndarray) else column))
-        if len(values) != 2 or any(value is None or value != value for value in values):
-            return False
-        cells = np.asarray(column, dtype=float if isinstance(column, np.ndarray) else object)
-        return any(np.flatnonzero(cells == value).astype(np.int64).tobytes() in self._labels for value in values)
+
+def _n_values(codes: np.ndarray) -> int:
+    """How many values there are, counted to the end only where the first rows have few."""
+    n_first = len(np.unique(codes[:_SAMPLE]))
+    return n_first if n_first > 2 else len(np.unique(codes))
 
 
-def _is_renamed(column: Any, codes: np.ndarray) -> bool:
+def _is_renamed(codes: np.ndarray, classes: np.ndarray) -> bool:
     """Whether values and classes go together one to one."""
-    for cells, classes in ((column[:_SAMPLE], codes[:_SAMPLE]), (column, codes)):
-        values = cells.tolist() if isinstance(cells, np.ndarray) else cells
-        pairs = set(zip(values, classes.tolist(), strict=True))
-        n_values, n_classes = len({value for value, _ in pairs}), len({code for _, code in pairs})
-        if not len(pairs) == n_values == n_classes or any(value is None or value != value for value, _ in pairs):
+    n_classes = 0
+    for rows in (slice(_SAMPLE), slice(None)):
+        pairs = np.unique(np.column_stack([codes[rows], classes[rows]]), axis=0)
+        n_classes = len(np.unique(pairs[:, 1]))
+        if not len(pairs) == len(np.unique(pairs[:, 0])) == n_classes:
             return False
     return n_classes > 1

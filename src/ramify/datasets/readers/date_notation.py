@@ -65,6 +65,8 @@ def _with_time(form: str, first: re.Match[str]) -> str:
 
 def compact_dates(values: np.ndarray) -> bool:
     """Whether whole numbers are all days of 1900 to 2100 written as 20240131."""
+    if not len(values) or not (np.isnan(values[0]) or 19000101 <= values[0] <= 21001231):
+        return False
     known = values[~np.isnan(values)]
     if not len(known) or known.min() < 19000101 or known.max() > 21001231 or (known != np.floor(known)).any():
         return False

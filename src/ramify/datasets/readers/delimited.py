@@ -24,6 +24,7 @@ from ramify.datasets.readers.raw_files import (
     without_bom,
 )
 from ramify.datasets.readers.text_layout import TextLayout, text_layout
+from ramify.datasets.text_column import TextColumn
 from ramify.features.categories import canonical_value
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
@@ -37,7 +38,7 @@ _PLAIN_ENCODINGS = {"utf-8", "ascii", "iso8859-1", "cp1252"}
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns of cells: text (None where missing), tuples of text, or an array of numbers (NaN where missing)."""
+    """Named columns: a `TextColumn`, a list of tuples of text, or an array of numbers (NaN where missing)."""
 
     names: list[str]
     columns: list[Any]
@@ -186,7 +187,7 @@ def read_table(
     if any(isinstance(part.columns[j], np.ndarray) for part in parts for j in text):
         parts = [_read_part(path, separator, encoding, missing, lambda _: text) for path in paths]
     columns = [
-        [cell for part in parts for cell in part.columns[j]] if j in text else np.concatenate(of_column)
+        TextColumn.joined(of_column) if j in text else _below_one_another(of_column)
         for j, of_column in enumerate(zip(*(part.columns for part in parts), strict=True))
     ]
     return Table(
@@ -198,6 +199,10 @@ def read_table(
         tuple(part.layouts[0] for part in parts),
         notes=tuple(dict.fromkeys(told for part in parts for told in part.layouts[0].notes)),
     )
+
+
+def _below_one_another(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _read_part(
@@ -256,8 +261,8 @@ def _read_regular(
     )
     if not found["is_regular"]:
         return None
-    columns = _regular_columns(content[start:], found, encoding, frozenset(missing))
-    if len(names) > 1 and not names[-1] and all(cell is None for cell in columns[-1]):
+    columns = _regular_columns(content, start, found, encoding, frozenset(missing))
+    if len(names) > 1 and not names[-1] and not columns[-1].values:
         names, columns = names[:-1], columns[:-1]
     lines = found["lines"] + content[:start].count(b"\n") + 1
     return Table(names, columns, [path], np.zeros(len(lines), dtype=np.int64), lines, (layout,))
@@ -275,20 +280,21 @@ def _header_line(content: bytes) -> tuple[bytes, int]:
     return b"", len(content)
 
 
-def _regular_columns(content: bytes, found: dict[str, Any], encoding: str, missing: frozenset[str]) -> list[Any]:
-    positions = np.flatnonzero(found["is_text"])
-    shape = (len(found["lines"]), len(positions))
-    starts, ends, quoted = (found[key].reshape(shape) for key in ("text_starts", "text_ends", "text_quoted"))
+def _regular_columns(
+    content: bytes, first: int, found: dict[str, Any], encoding: str, missing: frozenset[str]
+) -> list[Any]:
+    """Columns of numbers and of text; spans count from the first byte below the header."""
     columns: list[Any] = list(found["numbers"])
-    for k, position in enumerate(positions.tolist()):
-        cells: list[str | None] = []
-        spans = zip(starts[:, k].tolist(), ends[:, k].tolist(), quoted[:, k].tolist(), strict=True)
-        for start, end, is_quoted in spans:
-            cell = content[start:end].decode(encoding).strip()
+    for position in np.flatnonzero(found["is_text"]).tolist():
+        codes, *spans = found["texts"][position]
+        code_of: dict[str, int] = {}
+        known = []
+        for start, end, is_quoted in zip(*(part.tolist() for part in spans), strict=True):
+            value = content[first + start : first + end].decode(encoding).strip()
             if is_quoted:
-                cell = cell.replace('""', '"')
-            cells.append(None if cell in missing else cell)
-        columns[position] = cells
+                value = value.replace('""', '"')
+            known.append(-1 if value in missing else code_of.setdefault(value, len(code_of)))
+        columns[position] = TextColumn(list(code_of), np.array(known, dtype=np.int64)[codes])
     return columns
 
 
@@ -305,8 +311,8 @@ def table_of_rows(
     absent = frozenset(missing)
     columns: list[Any] = []
     for cells in zip(*rows, strict=True) if rows else ((),) * len(names):
-        stripped = [cell.strip() for cell in cells]
-        columns.append([None if cell in absent else cell for cell in stripped])
+        stripped = (cell.strip() for cell in cells)
+        columns.append(TextColumn.of(None if cell in absent else cell for cell in stripped))
     return Table(names, columns, paths, file_of, lines, layouts)
 
 
@@ -320,25 +326,20 @@ def column_values(table: Table, position: int, *, nominal: bool) -> tuple[np.nda
     if isinstance(cells, np.ndarray):
         if not nominal:
             return cells, None
-        cells = [None if np.isnan(value) else canonical_value(value) for value in cells.tolist()]
-    for row, cell in enumerate(cells):
-        if isinstance(cell, tuple):
-            raise table.error(
-                row, position, f"column {shown(table.names[position])} holds a list", "Name it as the target."
-            )
-        if cell is not None:
-            break
-    present = [cell for cell in cells if cell is not None]
+        cells = TextColumn.of(None if np.isnan(value) else canonical_value(value) for value in cells.tolist())
+    if not isinstance(cells, TextColumn):
+        row = next((row for row, cell in enumerate(cells) if cell is not None), 0)
+        raise table.error(
+            row, position, f"column {shown(table.names[position])} holds a list", "Name it as the target."
+        )
     if not nominal:
-        numbers = _numbers(present)
+        numbers = _numbers(cells.values)
         if numbers is not None:
-            values = np.full(len(cells), np.nan)
-            values[np.array([cell is not None for cell in cells], dtype=bool)] = numbers
-            return values, None
+            return cells.taken(numbers), None
         _refuse_mixture(table, position, cells)
-    categories = tuple(sorted(set(present)))
-    code = {value: k for k, value in enumerate(categories)}
-    return np.array([np.nan if cell is None else code[cell] for cell in cells], dtype=float), categories
+    categories = tuple(sorted(cells.values))
+    code = {value: float(k) for k, value in enumerate(categories)}
+    return cells.taken([code[value] for value in cells.values]), categories
 
 
 def _numbers(present: list[str]) -> np.ndarray | None:
@@ -355,20 +356,19 @@ def _numbers(present: list[str]) -> np.ndarray | None:
     return numbers
 
 
-def _refuse_mixture(table: Table, position: int, cells: list[str | None]) -> None:
+def _refuse_mixture(table: Table, position: int, cells: TextColumn) -> None:
     """Numbers and text in one column are more often a slip than a nominal, so the caller has to say it."""
-    is_number = {cell: is_plain_number(cell) for cell in set(cells) if cell is not None}
-    if not any(is_number.values()):
+    other = [value for value in cells.values if not is_plain_number(value)]
+    if not other or len(other) == len(cells.values):
         return
-    for row, cell in enumerate(cells):
-        if cell is not None and not is_number[cell]:
-            name = table.names[position]
-            raise table.error(
-                row,
-                position,
-                f"{shown(cell)} stands in column {shown(name)}, which holds numbers",
-                f"Correct the cell, leave it empty if it is missing, or say categorical=[{name!r}] (--nominal).",
-            )
+    row = min(map(cells.row_of, other)) if len(other) < 100 else cells.row_of(other[0])
+    name = table.names[position]
+    raise table.error(
+        row,
+        position,
+        f"{shown(cells.values[cells.codes[row]])} stands in column {shown(name)}, which holds numbers",
+        f"Correct the cell, leave it empty if it is missing, or say categorical=[{name!r}] (--nominal).",
+    )
 
 
 def are_plain_numbers(present: list[str]) -> bool:

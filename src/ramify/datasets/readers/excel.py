@@ -13,6 +13,7 @@ import numpy as np
 
 from ramify.datasets.readers.delimited import Table
 from ramify.datasets.readers.raw_files import FileError, shown
+from ramify.datasets.text_column import TextColumn
 
 _SAFE_SIZE = 64 << 20
 _LARGEST_RATIO = 100
@@ -121,7 +122,7 @@ def _column(path: Path, name: str, cells: list[Any], missing: frozenset[str]) ->
             known[row] = str(cell)
     if all(cell is None or isinstance(cell, (bool, int, float)) for cell in known):
         return np.array([np.nan if cell is None else float(cell) for cell in known], dtype=float)
-    return [None if cell is None else _text(cell) for cell in known]
+    return TextColumn.of(None if cell is None else _text(cell) for cell in known)
 
 
 def _text(cell: Any) -> str:

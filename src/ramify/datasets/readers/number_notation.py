@@ -51,11 +51,10 @@ def _bare(cell: str) -> str:
     return cell.strip(_SIGNS + " ").replace("−", "-").replace("-" + _sign(cell), "-").strip()
 
 
-def written_numbers(cells: Sequence[str | None], decimal: str) -> np.ndarray:
-    """The cells as numbers, NaN where missing, by the decimal sign that `decimal_signs` found."""
+def written_numbers(cells: Sequence[str], decimal: str) -> np.ndarray:
+    """The cells as numbers, by the decimal sign that `decimal_signs` found."""
     between = str.maketrans("", "", _BLANKS + ("," if decimal == "." else "."))
-    known = {cell: float(_bare(cell).translate(between).replace(",", ".")) for cell in set(cells) if cell is not None}
-    return np.array([np.nan if cell is None else known[cell] for cell in cells], dtype=float)
+    return np.array([float(_bare(cell).translate(between).replace(",", ".")) for cell in cells], dtype=float)
 
 
 def may_be_thousands(cells: Sequence[str]) -> bool:

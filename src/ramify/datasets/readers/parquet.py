@@ -10,6 +10,7 @@ import numpy as np
 
 from ramify.datasets.readers.delimited import Table
 from ramify.datasets.readers.raw_files import FileError, read_bytes, shown
+from ramify.datasets.text_column import TextColumn
 
 
 def parquet_table(paths: list[Path], ignored: Callable[[list[str]], set[int]]) -> Table:
@@ -51,13 +52,18 @@ def parquet_table(paths: list[Path], ignored: Callable[[list[str]], set[int]]) -
         if all(isinstance(part, np.ndarray) for part in cells):
             columns.append(np.concatenate(cells))
         elif not any(isinstance(part, np.ndarray) for part in cells):
-            columns.append([cell for part in cells for cell in part])
+            columns.append(_joined([cell for part in cells for cell in part]))
         else:
             raise FileError(paths[-1], f"column {shown(name)} is text in one file and numbers in another", advice="")
     sizes = [part.num_rows for part in tables]
     kinds = tables[0].schema.types
     nominal = frozenset(j for j, kind in enumerate(kinds) if pa.types.is_dictionary(kind))
     return Table(names, columns, paths, np.repeat(np.arange(len(paths)), sizes), None, nominal=nominal)
+
+
+def _joined(cells: list[Any]) -> Any:
+    """Cells of text, or a list of tuples as it is."""
+    return cells if any(isinstance(cell, tuple) for cell in cells) else TextColumn.of(cells)
 
 
 def _check_size(path: Path, metadata: Any) -> None:

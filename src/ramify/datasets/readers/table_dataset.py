@@ -32,11 +32,13 @@ from ramify.datasets.readers.table_target import (
     read_table_target,
     text_cells,
 )
+from ramify.datasets.text_column import TextColumn
 from ramify.parameters import check_option
 
 Names = str | Sequence[str]
 Feature = tuple[str, np.ndarray, tuple[str, ...] | None]
 
+_BLOCK = 8192
 KINDS = ("classes", "labels", "hierarchy", "numbers", "rankings")
 
 
@@ -182,7 +184,7 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
             features.append((name, *column_values(table, j, nominal=j in nominal)))
     notes += _told_dates(features, dates)
     sizes = np.bincount(table.file_of, minlength=len(table.paths)).tolist()
-    X = np.column_stack([values for _, values, _ in features]) if features else np.empty((table.n_rows, 0))
+    X = _matrix([values for _, values, _ in features], table.n_rows)
     identifier = taken.get("identifier")
     return Dataset(
         X=stored(X, choice.storage, prefer_sparse=False),
@@ -262,9 +264,9 @@ def _refuse_no_target(table: Table, targets: list[int], choice: TableChoice) -> 
         elif (
             table.n_rows >= FEWEST_ROWS
             and choice.kind is None
-            and not isinstance(cells, np.ndarray)
+            and isinstance(cells, TextColumn)
             and holds_ordinary_text(cells, choice.label_separator)
-            and len(set(cells)) >= 0.95 * len(cells)
+            and len(cells.values) >= 0.95 * len(cells)
         ):
             what = "holds text with another value in nearly every row"
         if what is not None:
@@ -277,9 +279,7 @@ def _refuse_no_target(table: Table, targets: list[int], choice: TableChoice) -> 
 def _formats_of(cells: Any) -> tuple[str, ...]:
     if isinstance(cells, np.ndarray):
         return (COMPACT,) if len(cells) >= FEWEST_ROWS and compact_dates(cells) else ()
-    if any(isinstance(cell, tuple) for cell in cells[:1]):
-        return ()
-    return date_formats([cell for cell in cells if cell is not None])
+    return date_formats(cells.values) if isinstance(cells, TextColumn) else ()
 
 
 def _date_columns(table: Table, columns: list[int], known: ColumnRoles | None) -> dict[int, tuple[str, ...]]:
@@ -291,15 +291,15 @@ def _date_columns(table: Table, columns: list[int], known: ColumnRoles | None) -
 
 
 def _example(cells: Any) -> str:
-    first = next(cell for cell in (cells.tolist() if isinstance(cells, np.ndarray) else cells) if cell == cell and cell)
-    return first if isinstance(first, str) else f"{first:.0f}"
+    return cells.values[0] if isinstance(cells, TextColumn) else f"{cells[~np.isnan(cells)][0]:.0f}"
 
 
 def _date_format(table: Table, j: int, formats: tuple[str, ...], choice: TableChoice, known: ColumnRoles | None) -> str:
     """The one format of a column, or a question."""
     if known is not None:
         return formats[0]
-    row = next(k for k, cell in enumerate(table.columns[j]) if cell == cell and cell is not None)
+    cells = table.columns[j]
+    row = cells.row_of(cells.values[0]) if isinstance(cells, TextColumn) else 0
     name = shown(table.names[j])
     if any("%y" in form for form in formats):
         raise table.error(
@@ -326,18 +326,26 @@ def _dated(table: Table, j: int, form: str, wanted: str, *, all_parts: bool) -> 
     """Features made of a column of dates; the hour is none where all times are midnight."""
     cells = table.columns[j]
     if isinstance(cells, np.ndarray):
-        cells = [None if np.isnan(value) else f"{value:.0f}" for value in cells.tolist()]
-    dates = dates_of(cells, form)
-    for row in np.flatnonzero(dates.isna().to_numpy()):
-        if cells[row] is not None:
-            raise table.error(
-                int(row), j, f"{shown(cells[row])} is no date like the others of {shown(table.names[j])}", "Correct it."
-            )
+        cells = TextColumn.of(None if np.isnan(value) else f"{value:.0f}" for value in cells.tolist())
+    dates = dates_of(cells.values, form)
+    for k in np.flatnonzero(dates.isna().to_numpy()):
+        value = cells.values[k]
+        fault = f"{shown(value)} is no date like the others of {shown(table.names[j])}"
+        raise table.error(cells.row_of(value), j, fault, "Correct it.")
     made = date_numbers(table.names[j], dates, wanted)  # type: ignore[arg-type]
     hour = f"{table.names[j]}.hour"
     if not all_parts and hour in made and not np.nan_to_num(made[hour]).any():
         del made[hour]
-    return [(name, values, None) for name, values in made.items()]
+    return [(name, cells.taken(values), None) for name, values in made.items()]
+
+
+def _matrix(columns: list[np.ndarray], n_rows: int) -> np.ndarray:
+    """Columns side by side, a block of rows at a time, which is several times faster than a column at a time."""
+    X = np.empty((n_rows, len(columns)))
+    for start in range(0, n_rows if columns else 0, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        X[rows] = np.array([column[rows] for column in columns]).T
+    return X
 
 
 def _told_dates(features: list[Feature], dates: Mapping[str, str]) -> list[str]:

@@ -11,6 +11,7 @@ from ramify.datasets.column_roles import ColumnRoles
 from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values
 from ramify.datasets.readers.number_notation import decimal_signs, may_be_thousands, written_numbers
 from ramify.datasets.readers.raw_files import shown
+from ramify.datasets.text_column import TextColumn
 
 
 def unclear_points(table: Table, decimal: str | None) -> set[int]:
@@ -54,12 +55,7 @@ def with_written_numbers(
     known : ColumnRoles, optional
         What was found in another file.
     """
-    present = {
-        j: [cell for cell in table.columns[j] if cell is not None]
-        for j in positions
-        if not isinstance(table.columns[j], np.ndarray)
-    }
-    present = {j: cells for j, cells in present.items() if not any(isinstance(cell, tuple) for cell in cells[:1])}
+    present = {j: table.columns[j].values for j in positions if isinstance(table.columns[j], TextColumn)}
     points_are_clear = known is None and not _may_have_decimal_commas(table, decimal)
     columns: list[Any] = list(table.columns)
     signs = {}
@@ -76,8 +72,8 @@ def with_written_numbers(
         name = table.names[j]
         sign = decimal if known is None or decimal is not None else known.decimal.get(name, ".")
         if sign is None:
-            row = next(k for k, cell in enumerate(table.columns[j]) if cell is not None and not cell.isdigit())
-            cell = table.columns[j][row]
+            cell = next(value for value in present[j] if not value.isdigit())
+            row = table.columns[j].row_of(cell)
             one, other = (written_numbers([cell], way)[0] for way in ".,")
             raise table.error(
                 row,
@@ -87,7 +83,7 @@ def with_written_numbers(
             )
         chosen[j] = sign
     for j, sign in chosen.items():
-        columns[j] = written_numbers(table.columns[j], sign)
+        columns[j] = table.columns[j].taken(written_numbers(present[j], sign))
     notes = _told(table, chosen, present)
     return replace(table, columns=columns, notes=(*table.notes, *notes)), chosen
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from ramify.datasets.readers.arff_target import NEGATIVE_AND_POSITIVE, TargetCol
 from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values, is_plain_number
 from ramify.datasets.readers.label_rankings import natural_key
 from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
-from ramify.datasets.readers.raw_files import FileError, shown
+from ramify.datasets.readers.raw_files import shown
+from ramify.datasets.text_column import TextColumn
 from ramify.hierarchy import Hierarchy
 from ramify.targets import NumberTarget, target_type
 
@@ -57,6 +57,8 @@ def may_be_numbers(kind: Target | None) -> bool:
 
 
 def _is_missing(cells: Any) -> np.ndarray:
+    if isinstance(cells, TextColumn):
+        return cells.is_missing
     return np.isnan(cells) if isinstance(cells, np.ndarray) else np.array([cell is None for cell in cells], dtype=bool)
 
 
@@ -72,12 +74,10 @@ def _told_numbers(name: str, found: TargetColumns) -> tuple[str, ...]:
     return (told + "kind='classes' (--kind classes) makes classes of them.",)
 
 
-def holds_ordinary_text(cells: list[Any], label_separator: str) -> bool:
+def holds_ordinary_text(cells: TextColumn, label_separator: str) -> bool:
     """Whether cells are neither sets nor orders nor numbers."""
-    present = [cell for cell in cells if cell is not None]
-    return not are_plain_numbers(present) and not any(
-        isinstance(cell, tuple) or ">" in cell or label_separator in cell for cell in present
-    )
+    values = cells.values
+    return not are_plain_numbers(values) and not any(">" in value or label_separator in value for value in values)
 
 
 def _kind_of(cells: Any, choice: TargetChoice) -> Target:
@@ -85,21 +85,15 @@ def _kind_of(cells: Any, choice: TargetChoice) -> Target:
     if isinstance(cells, np.ndarray):
         known = cells[~np.isnan(cells)]
         return "classes" if len(known) and np.isin(known, (0, 1)).all() else "numbers"
-    present = [cell for cell in cells if cell is not None]
-    if any(isinstance(cell, tuple) for cell in present):
-        labels = [label for cell in present for label in cell]
+    if not isinstance(cells, TextColumn):
+        labels = [label for cell in cells if cell is not None for label in cell]
         return "hierarchy" if any(choice.path_separator in label for label in labels) else "labels"
-    if any(">" in cell for cell in present):
+    values = cells.values
+    if any(">" in value for value in values):
         return "rankings"
-    if any(choice.label_separator in cell for cell in present):
-        return "hierarchy" if any(choice.path_separator in cell for cell in present) else "labels"
-    if present and {"0", "1"}.issuperset(present):
-        return "classes"
-    table = Table(["target"], [present], [Path()], np.zeros(len(present), dtype=np.int64), None)
-    try:
-        return "numbers" if present and column_values(table, 0, nominal=False)[1] is None else "classes"
-    except FileError:
-        return "classes"
+    if any(choice.label_separator in value for value in values):
+        return "hierarchy" if any(choice.path_separator in value for value in values) else "labels"
+    return "numbers" if are_plain_numbers(values) and not {"0", "1"}.issuperset(values) else "classes"
 
 
 def _target_numbers(table: Table, targets: list[int]) -> np.ndarray:
@@ -107,7 +101,7 @@ def _target_numbers(table: Table, targets: list[int]) -> np.ndarray:
     for j in targets:
         values, categories = column_values(table, j, nominal=False)
         if categories is not None:
-            row = next(k for k, cell in enumerate(table.columns[j]) if cell is not None)
+            row = int(np.argmin(_is_missing(table.columns[j])))
             raise table.error(
                 row,
                 j,
@@ -171,13 +165,12 @@ def _with_words_as_labels(table: Table, targets: list[int]) -> tuple[Table, tupl
     columns = list(table.columns)
     words: dict[str, None] = {}
     for j in targets:
-        if isinstance(columns[j], np.ndarray):
+        if not isinstance(columns[j], TextColumn):
             continue
-        found = {cell.lower() for cell in columns[j] if isinstance(cell, str)}
+        found = {value.lower() for value in columns[j].values}
         pair = next((pair for pair in NEGATIVE_AND_POSITIVE if found and found.issubset(pair)), None)
         if pair is not None and pair != ("0", "1"):
-            values = {None: np.nan, pair[0]: 0.0, pair[1]: 1.0}
-            columns[j] = np.array([values[cell and cell.lower()] for cell in columns[j]])
+            columns[j] = columns[j].taken([float(value.lower() == pair[1]) for value in columns[j].values])
             words[f"{pair[1]} means that a row has the label, {pair[0]} that it has not."] = None
     return replace(table, columns=columns), tuple(words)
 
@@ -187,12 +180,11 @@ def _number(table: Table, position: int, _: TargetChoice) -> TargetColumns:
 
 
 def _classes(table: Table, position: int, _: TargetChoice) -> TargetColumns:
-    texts = text_cells(table, position)
-    found = set(texts)
-    are_numbers = all(is_plain_number(text) for text in found)
-    classes = tuple(sorted(found, key=float if are_numbers else natural_key))
+    texts = _whole_text(table, position)
+    are_numbers = all(is_plain_number(text) for text in texts.values)
+    classes = tuple(sorted(texts.values, key=float if are_numbers else natural_key))
     code = {value: k for k, value in enumerate(classes)}
-    return TargetColumns("classes", np.array([code[text] for text in texts], dtype=np.int64), classes)
+    return TargetColumns("classes", texts.taken([code[value] for value in texts.values], -1).astype(np.int64), classes)
 
 
 def _orders(table: Table, position: int, _: TargetChoice) -> TargetColumns:
@@ -264,11 +256,26 @@ _OF_SEVERAL_COLUMNS: dict[str, Callable[[Table, list[int], tuple[str, ...], np.n
 def text_cells(table: Table, position: int) -> list[str]:
     """The cells of a column as text; none may be missing."""
     cells = table.columns[position]
+    if isinstance(cells, np.ndarray) and not np.isnan(cells).any():
+        return _number_texts(cells)  # type: ignore[return-value]
+    return list(_whole_text(table, position))  # type: ignore[arg-type]
+
+
+def _number_texts(values: np.ndarray) -> list[str | None]:
+    """Numbers as they are written, None where missing."""
+    if len(values) and (np.abs(values) < 2.0**53).all() and (values == np.floor(values)).all():
+        return list(map(str, values.astype(np.int64).tolist()))
+    return [None if np.isnan(value) else f"{value:.17g}" for value in values.tolist()]
+
+
+def _whole_text(table: Table, position: int) -> TextColumn:
+    """A column as text; no cell may be missing."""
+    cells = table.columns[position]
     if isinstance(cells, np.ndarray):
-        cells = [None if np.isnan(value) else f"{value:.17g}" for value in cells.tolist()]
-    for row, cell in enumerate(cells):
-        if not isinstance(cell, str):
-            raise table.error(
-                row, position, f"{shown(table.names[position])} is missing", "Fill it in, or leave out the row."
-            )
+        cells = TextColumn.of(_number_texts(cells))
+    if not isinstance(cells, TextColumn) or cells.is_missing.any():
+        row = int(np.argmax(_is_missing(cells))) if isinstance(cells, TextColumn) else 0
+        raise table.error(
+            row, position, f"{shown(table.names[position])} is missing", "Fill it in, or leave out the row."
+        )
     return cells
