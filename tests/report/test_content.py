@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from ramify.datasets import Dataset
-from ramify.ranking import FeatureRanking
+from ramify.ranking import Claim, Discoveries, FeatureRanking
 from ramify.report import Results, report_content, write_report
 from ramify.report.sections import SECTIONS
+from ramify.report.sections.drivers import driving
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +204,18 @@ def test_every_section_has_its_template_and_place():
     assert len({section.place for section in SECTIONS}) == len({section.id for section in SECTIONS}) == len(SECTIONS)
     for section in SECTIONS:
         assert (folder / f"{section.id}.html").is_file()
+
+
+def test_a_group_is_named_as_one_where_it_is_claimed(make_results):
+    results = make_results()
+    names, roots = results.dataset.feature_names, results.dataset.hierarchy.roots[:2]
+    best = [results.label_ranking.for_label(root).order[0] for root in roots]
+    group = f"{names[best[0]]} + {names[best[1]]}"
+    claims = tuple(Claim(group, root, 0.1, 0.0, 0.2, 1e-9, 1e-6, 50, None) for root in roots)
+    groups = {group: tuple(names[j] for j in best)}
+    content = report_content(replace(results, discoveries=Discoveries(claims, groups, branches=("", *roots))))
+    for root in roots:
+        label = content["labels"]["names"].index(root)
+        assert driving(content, content["methods"][0], label) == [group]
+    assert best[0] != best[1]
+    assert not content["lead"].startswith("Branches have their own drivers")  # it is one driver

@@ -254,7 +254,8 @@ def claims_lines(found: Results) -> list[str]:
     drivers = {claim.feature for claim in claims.claims}
     lines = [f"{len(claims.claims)} claims of {len(drivers)} features or groups. {claims.question} {claims.guarantee}"]
     if claims.groups:
-        lines.append(f"{len(claims.groups)} groups of features cannot be told apart and are claimed together.")
+        number = "1 group" if len(claims.groups) == 1 else f"{len(claims.groups)} groups"
+        lines.append(f"{number} of features that cannot be told apart: they are claimed together.")
     if claims.doubtful:
         lines.append(f"No claim can be made of {len(claims.doubtful)}: {', '.join(list(claims.doubtful)[:5])}.")
     if claims.untested:

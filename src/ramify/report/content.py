@@ -79,11 +79,14 @@ def _title(results: Results) -> str:
 
 def _features(results: Results) -> dict[str, Any]:
     data = results.dataset
-    features: dict[str, Any] = {"names": [], "claims": None, "planted": None, "selected": None}
+    features: dict[str, Any] = {"names": [], "claims": None, "groups": {}, "planted": None, "selected": None}
     if data is None:
         return features
     features["names"] = titled(data.feature_names, results)
     if results.discoveries is not None:
+        position = {name: str(feature) for feature, name in enumerate(data.feature_names)}
+        for group, members in results.discoveries.groups.items():
+            features["groups"] |= {position[name]: group for name in members if name in position}
         features["claims"] = [_claimed(results, name) for name in (WHOLE, *label_names(results))]
     if data.truth is not None:
         features["planted"] = (np.asarray(abs(data.truth).sum(axis=1)).ravel() > 0).astype(int).tolist()

@@ -18,22 +18,24 @@ def has_branches(content: Content) -> bool:
     return any(method["branches"] for method in methods) or bool(methods and content["labels"]["quality"])
 
 
-def driving(content: Content, method: dict[str, Any], label: int) -> list[int]:
-    """The features of a branch, best first: only those that are claimed to drive it, where there are claims."""
-    claims = content["features"]["claims"]
+def driving(content: Content, method: dict[str, Any], label: int) -> list[str]:
+    """The features of a branch, best first; with claims only features and groups that are claimed to drive it."""
+    names, groups, claims = (content["features"][key] for key in ("names", "groups", "claims"))
     features: list[int] = method["branches"]["features"][label]
-    return features if claims is None else [f for f in features if str(f) in claims[label + 1]]
+    if claims is None:
+        return [names[f] for f in features]
+    return list(dict.fromkeys(groups.get(str(f), names[f]) for f in features if str(f) in claims[label + 1]))
 
 
 def _markdown(content: Content) -> list[str]:
     method = next((m for m in content["methods"] if m["branches"]), None)
     if method is None:
         return []
-    labels, names = content["labels"], content["features"]["names"]
+    labels = content["labels"]
     order = sorted(range(len(labels["names"])), key=lambda j: -(labels["examples"] or [0] * len(labels["names"]))[j])
     rows = []
     for label in order[:N_LABELS]:
-        top = ", ".join(names[f] for f in driving(content, method, label)[: content["chips"]])
+        top = ", ".join(driving(content, method, label)[: content["chips"]])
         examples = "" if labels["examples"] is None else f"{labels['examples'][label]:,}"
         quality = (
             "" if not labels["quality"] or labels["quality"][label] is None else shown_number(labels["quality"][label])

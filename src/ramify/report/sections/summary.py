@@ -72,17 +72,14 @@ def _branch_sentence(content: dict[str, Any]) -> list[str]:
         roots = [j for j, parents in enumerate(labels["parents"]) if parents == roots]
     examples = labels["examples"] or [0] * len(labels["names"])
     roots.sort(key=lambda j: -examples[j])
-    leads: dict[int, int] = {}
+    leads: dict[str, int] = {}
     for label in roots:
         features = driving(content, method, label)
         if features and features[0] not in leads:
             leads[features[0]] = label
     if len(leads) < 2:
         return []
-    parts = [
-        f"{labels['names'][label]} by {content['features']['names'][feature]}"
-        for feature, label in list(leads.items())[:3]
-    ]
+    parts = [f"{labels['names'][label]} by {feature}" for feature, label in list(leads.items())[:3]]
     return ["Branches have their own drivers: " + ", ".join(parts[:-1]) + " and " + parts[-1] + "."]
 
 

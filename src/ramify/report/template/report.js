@@ -104,9 +104,11 @@
     }
     return list;
   }
+  // Features that cannot be told apart are claimed, and shown, as one.
+  const unitName = (feature) => features.groups[feature] ?? features.names[feature];
   function chip(feature, length, share, factor) {
     const own = factor >= content.own_factor && share >= OWN_SHARE;
-    const button = make("button", "chip" + (own ? " own" : "") + (feature === state.feature ? " lit" : ""), features.names[feature]);
+    const button = make("button", "chip" + (own ? " own" : "") + (feature === state.feature ? " lit" : ""), unitName(feature));
     button.type = "button"; button.dataset.feature = feature;
     button.title = `${features.names[feature]}: ${percent(share)} of this branch's importance, ${factor.toFixed(1)} times its overall share`;
     const fill = make("i"); fill.style.width = 100 * length + "%"; button.append(fill);
@@ -132,8 +134,11 @@
     const chips = make("div", "chips"), b = branch(label);
     if (b) {
       const { overall } = methods[branchMethod()].branches;
+      const units = new Set();
       for (let i = 0; i < b.features.length && chips.childNodes.length < CHIPS; i++) {
-        const share = branchShare(b, i);
+        const share = branchShare(b, i), unit = features.groups[b.features[i]];
+        if (unit !== undefined && units.has(unit)) continue;
+        units.add(unit);
         if (features.claims ? claimOf(b.features[i], label) : share > 0) chips.append(chip(b.features[i], b.scores[i] / 1000, share, share / (overall[b.features[i]] || Infinity)));
       }
       if (!chips.childNodes.length) chips.append(make("span", "soft small", features.claims ? "no claim" : "no feature stands out"));
