@@ -41,7 +41,8 @@ def every_file(root: Path) -> str:
     """The end of the map: every module and every kernel's header, with the sentence that it opens with."""
     lines = [EVERY_FILE, "", "Written by `python docs/generate.py` from the first sentence of each file."]
     room = None
-    for path in sorted([*(root / "src" / "ramify").rglob("*.py"), *(root / "cpp").rglob("*.hpp")]):
+    found = [*(root / "src" / "ramify").rglob("*.py"), *(root / "cpp").rglob("*.hpp")]
+    for path in sorted(found, key=lambda path: (path.parent, path.name)):
         place = path.relative_to(root).as_posix().removeprefix("src/ramify/")
         if path.stem in {"__init__", "__main__"} or "/tests/" in place:
             continue
