@@ -1,16 +1,19 @@
 """Row R32: a row of weight zero is as good as no row, and weight two is a repeated row where that is promised."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import KNeighborsClassifier
 
-from ramify.analysis import analyse, fit_model, select_features
+from ramify.analysis import analyse, compare_methods, fit_model, select_features
 from ramify.chains import BinaryRelevance, ClassifierChain
+from ramify.cli.main import main
 from ramify.datasets import Dataset, make_feature_hierarchy, make_multilabel
 from ramify.ensemble import ForestClassifier
 from ramify.features.frames import take_rows
@@ -177,3 +180,41 @@ def test_selection_leaves_out_rows_of_weight_zero_in_its_folds_too():
     plain = Dataset(terms.X[kept], terms.y[kept], terms.target, terms.feature_names)
     found, expected = (select_features(one, terms.feature_hierarchy, method="hip", cv=2) for one in (data, plain))
     assert found.measures == expected.measures
+
+
+def test_comparisons_leave_out_rows_of_weight_zero():
+    weights = np.where(np.arange(40) % 4 == 0, 0.0, 1.0)
+    data = weighted_data(weights)
+    plain = replace(data.rows(np.flatnonzero(weights)), sample_weight=None)
+    methods = ["random-forest", "boosted"]
+    found, expected = (compare_methods(one, methods, n_folds=3, n_estimators=3).comparisons for one in (data, plain))
+    assert found.keys() == expected.keys()
+    for measure, one in expected.items():
+        pd.testing.assert_frame_equal(found[measure].table, one.table)
+
+
+def test_predict_does_not_measure_rows_of_weight_zero(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2)).round(3)
+    kinds = np.where(X[:, 0] > 0, "warm", "cold")
+    head = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute kind {cold,warm}\n@data\n"
+    wrong = np.where(kinds == "warm", "cold", "warm")
+    rows = [f"{a},{b},{kind}" for (a, b), kind in zip(X, kinds, strict=True)]
+    idle = [f"{a},{b},{kind}, {{0}}" for (a, b), kind in zip(X, wrong, strict=True)]
+    for name, lines in {"plain": rows, "idle": [*idle, *rows]}.items():
+        (tmp_path / f"{name}.arff").write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+
+    def ran(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        assert stop.value.code == 0
+        return capsys.readouterr().out
+
+    model, out = tmp_path / "m.ramify", tmp_path / "out.csv"
+    ran("fit", tmp_path / "plain.arff", "-t", "kind", "-o", model, "--trees", 10, "-q")
+    found = {
+        name: json.loads(ran("predict", model, tmp_path / f"{name}.arff", "-t", "kind", "-o", out, "--json"))
+        for name in ("idle", "plain")
+    }
+    assert found["idle"] == found["plain"]
+    assert found["idle"]["measures"]["accuracy"]["model"] > 0.9

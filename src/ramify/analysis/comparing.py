@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ramify.analysis.fitting import fitted_estimator
 from ramify.analysis.methods import MODEL_METHODS
-from ramify.analysis.model_data import model_features, model_target
+from ramify.analysis.model_data import model_features, model_target, weighing
 from ramify.analysis.model_quality import model_measures, model_scores
 from ramify.analysis.results import Results
 from ramify.compare import Comparison, average_ranks, wins
@@ -85,6 +85,7 @@ def compare_methods(
     >>> sorted(results.comparisons["AUPRC, pooled"].table.columns)
     ['extra-trees', 'prior', 'random-forest']
     """
+    data = weighing(data)
     _check(data, methods, n_folds)
     started = perf_counter()
     options = {

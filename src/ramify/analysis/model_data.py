@@ -125,11 +125,14 @@ class MatchedTarget(NamedTuple):
         Which of the model's labels those are, in its order.
     note : str
         What people must know of the labels that the file has not.
+    rows : int array or None
+        The rows that `truth` is of: those whose weight is not zero; None where that is all of them.
     """
 
     truth: Any
     columns: np.ndarray
     note: str
+    rows: np.ndarray | None = None
 
 
 def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
@@ -138,6 +141,10 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
     is_alike = data.target_type is kind or (data.target_type.has_sets and kind.has_sets)
     if data.y is None or not is_alike:
         return None
+    if data.sample_weight is not None and data.sample_weight.any() and not data.sample_weight.all():
+        rows = np.flatnonzero(data.sample_weight)
+        matched = matched_target(data.rows(rows), model)
+        return None if matched is None else matched._replace(rows=rows)
     names = tuple(model.label_names_)
     if kind.has_one_label:
         return MatchedTarget(_class_names(data), np.arange(len(names)), "")

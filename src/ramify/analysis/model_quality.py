@@ -13,6 +13,7 @@ from ramify.analysis.explained import explained_rows
 from ramify.analysis.model_data import MatchedTarget, model_features, model_target, predicted_type
 from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated
+from ramify.features.frames import take_rows
 from ramify.metrics import auprc, auroc, measure_table, reliability_bins
 from ramify.targets import target_type
 
@@ -121,6 +122,8 @@ def measured_as(model: Any, matched: MatchedTarget, scores: Any, X: Any) -> Qual
     X : array or frame
         The rows as the model takes them.
     """
+    if matched.rows is not None:
+        scores, X = scores[matched.rows], take_rows(X, matched.rows)
     on = f"Measured on {scores.shape[0]} rows{matched.note}"
     return _quality(model, matched.truth, scores, on, X, matched.columns)
 
