@@ -1,6 +1,7 @@
 """Shapley values beside the shap package, and what thresholds, calibration and conformal sets do on unseen rows.
 
-    python benchmarks/bench_explain.py [--data FOLDER] [--sets NAME ...] [--trees 30] [--draws 10] [--write FILE]
+    python benchmarks/bench_explain.py [--data FOLDER] [--sets NAME ...] [--trees 30] [--draws 5]
+        [--keep FILE] [--write FILE]
 
 CPU seconds of one thread. shap explains scikit-learn's multi-output forest on the same rows; its trees are as large,
 and time is divided by rows and trees. All other tables learn from the train and validation parts and measure on the
@@ -14,11 +15,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import os
 import platform
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +58,8 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("RAMIFY_DATA", "../shared/data"), type=Path)
     parser.add_argument("--sets", nargs="*", default=NAMES)
     parser.add_argument("--trees", type=int, default=30)
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--keep", type=Path, default=None, help="keep what is measured, to go on where it was stopped")
     parser.add_argument("--write", type=Path, default=None, help="write what is printed to this file, too")
     arguments = parser.parse_args()
     printed = io.StringIO()
@@ -66,14 +70,15 @@ def main() -> None:
             f"Ramify {ramify.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, "
             f"load before the run {os.getloadavg()[0]:.1f}. Forests have {arguments.trees} trees unless told.\n"
         )
-        compare_shap(load(arguments.data, "cellcycle_FUN"))
-        explain_predicted(load(arguments.data, "cellcycle_GO"))
+        kept = Kept(arguments.keep, f"{arguments.trees} trees, {arguments.draws} draws")
+        print(kept.of("shap", lambda: compare_shap(load(arguments.data, "cellcycle_FUN"))))
+        print(kept.of("explain", lambda: explain_predicted(load(arguments.data, "cellcycle_GO"))))
         parts = {name: load(arguments.data, name) for name in arguments.sets}
         for seed in (0, 1):
             parts[f"generated {seed}"] = generated(seed)
-        published = promises(parts, arguments.trees)
-        promises_over_draws(parts, arguments.trees, arguments.draws, published)
-        decisions(parts, arguments.trees)
+        promises(parts, arguments.trees, kept)
+        promises_over_draws(parts, arguments.trees, arguments.draws, kept)
+        decisions(parts, arguments.trees, kept)
     if arguments.write is not None:
         arguments.write.write_text(printed.getvalue(), encoding="utf-8")
 
@@ -112,13 +117,31 @@ def cpu_seconds(work: Any) -> tuple[float, Any]:
     return time.process_time() - start, result
 
 
-def compare_shap(parts: Parts) -> None:
-    print("## CPU time beside shap.TreeExplainer\n")
+class Kept:
+    """What has been measured, by name, in a file that grows as measuring goes on; without one, in memory."""
+
+    def __init__(self, file: Path | None, settings: str) -> None:
+        self.file, self.settings = file, settings
+        self.values: dict[str, Any] = {}
+        if file is not None and file.exists():
+            self.values = json.loads(file.read_text(encoding="utf-8"))
+
+    def of(self, name: str, measure: Callable[[], Any]) -> Any:
+        """What was measured, or what `measure` measures now."""
+        key = f"{self.settings}: {name}"
+        if key not in self.values:
+            self.values[key] = measure()
+            if self.file is not None:
+                self.file.write_text(json.dumps(self.values, indent=1), encoding="utf-8")
+        return self.values[key]
+
+
+def compare_shap(parts: Parts) -> str:
+    title = "## CPU time beside shap.TreeExplainer\n\n"
     try:
         import shap
     except ImportError:
-        print("The shap package is not installed.\n")
-        return
+        return title + "The shap package is not installed.\n"
     X, T = np.nan_to_num(np.asarray(parts.X, dtype=float)), np.nan_to_num(np.asarray(parts.X_test, dtype=float))
     theirs = RandomForestRegressor(2, max_features="sqrt", random_state=0, n_jobs=1).fit(X, parts.y.toarray())
     explainer = shap.TreeExplainer(theirs, feature_perturbation="tree_path_dependent")
@@ -133,84 +156,89 @@ def compare_shap(parts: Parts) -> None:
         fast = cpu_seconds(lambda rows=rows: ours.shap_values(rows))[0] / (64 * 100)
         ratios.append((slow / fast, slow, fast))
     ratio, slow, fast = sorted(ratios)[1]
-    print(
-        f"cellcycle_FUN, {parts.y.shape[1]} labels, all of them, per row and tree (median of three): shap "
+    return (
+        f"{title}cellcycle_FUN, {parts.y.shape[1]} labels, all of them, per row and tree (median of three): shap "
         f"{1e3 * slow:.2f} ms on trees of {n_theirs:.0f} nodes, Ramify {1e3 * fast:.3f} ms on trees of "
         f"{np.diff(nodes).mean():.0f}: **{ratio:.0f} times less**.\n"
     )
 
 
-def explain_predicted(parts: Parts) -> None:
-    print("## Top features of every predicted label\n")
+def explain_predicted(parts: Parts) -> str:
     forest = forest_of(parts, 100).fit(parts.X, parts.y)
     seconds, explanation = cpu_seconds(lambda: forest.shap_values(parts.X_test, labels="predicted", top=5))
     size = explanation.values.data.nbytes + explanation.values.indices.nbytes + explanation.values.indptr.nbytes
     whole = parts.X_test.shape[0] * parts.X_test.shape[1] * parts.y.shape[1] * 8
-    print(
+    return (
+        "## Top features of every predicted label\n\n"
         f"cellcycle_GO, {parts.y.shape[1]} labels, 100 trees, {parts.X_test.shape[0]} test rows, five features of each "
         f"of the {explanation.values.shape[0]} labels above one half: **{seconds:.0f} CPU seconds** of one thread, "
         f"{size / 1e6:.1f} MB (all values would take {whole / 1e9:.1f} GB).\n"
     )
 
 
-def promises(sets: dict[str, Parts], n_trees: int) -> dict[str, list[float]]:
-    """Print the shares missed of the published test parts; those of `ConformalSets` by data set."""
+def promises(sets: dict[str, Parts], n_trees: int, kept: Kept) -> None:
     print("## Share of true labels missed, and labels per set\n")
-    print(
-        "Missed share in percent / mean size of a set, on the published test part. One half is the usual threshold.\n"
-    )
+    print("Missed share in percent / mean size of a set, on the published test part, beside one half as threshold.\n")
     heads = [f"{kind} {100 * level:g} %" for level in LEVELS for kind in ("split", "out of bag", "MAPIE, flat")]
     print("| data | labels per row | one half | " + " | ".join(heads) + " |")
     print("|" + "---|" * (len(heads) + 3))
-    published: dict[str, list[float]] = {}
     for name, parts in sets.items():
-        half = forest_of(parts, n_trees).fit(parts.X, parts.y).predict(parts.X_test)
-        cells = [name, f"{parts.y_test.sum() / parts.y_test.shape[0]:.1f}", _cell(parts.y_test, half)]
-        flat = _flat(parts, n_trees)
-        published[name] = []
-        for place, level in enumerate(LEVELS):
-            for calibrate in CALIBRATED_ON:
-                found = _sets(parts, n_trees, level, calibrate, 0)
-                published[name].append(missed(parts.y_test, found))
-                cells.append(_cell(parts.y_test, found))
-            cells.append(flat[place])
-        print("| " + " | ".join(cells) + " |", flush=True)
+        measured = kept.of(f"promises {name}", lambda parts=parts: _promises(parts, n_trees))
+        print("| " + " | ".join([name, *measured["cells"]]) + " |", flush=True)
     print()
-    return published
 
 
-def promises_over_draws(sets: dict[str, Parts], n_trees: int, n_draws: int, published: dict[str, list[float]]) -> None:
+def _promises(parts: Parts, n_trees: int) -> dict[str, Any]:
+    """Cells of the table, and the shares that `ConformalSets` missed."""
+    half = forest_of(parts, n_trees).fit(parts.X, parts.y).predict(parts.X_test)
+    cells = [f"{parts.y_test.sum() / parts.y_test.shape[0]:.1f}", _cell(parts.y_test, half)]
+    flat, shares = _flat(parts, n_trees), []
+    for place, level in enumerate(LEVELS):
+        for calibrate in CALIBRATED_ON:
+            found = _sets(parts, n_trees, level, calibrate, 0)
+            shares.append(missed(parts.y_test, found))
+            cells.append(_cell(parts.y_test, found))
+        cells.append(flat[place])
+    return {"cells": cells, "shares": shares}
+
+
+def promises_over_draws(sets: dict[str, Parts], n_trees: int, n_draws: int, kept: Kept) -> None:
     print("## The same over draws of the parts\n")
     print(
         "A promise is about the mean over draws of rows that are alike, not about one test part. Here learnt and test "
         f"rows are pooled and drawn anew {n_draws} times in the same sizes: mean share missed in percent, with its "
         "standard error. The last columns say how many standard deviations of one draw the published test part lies "
-        "above that mean (beyond 3 its rows are not like those learnt from, and the promise does not cover them), "
+        "above that mean (far beyond 3 its rows are not like those learnt from, and the promise does not cover them), "
         "and the labels per row of both parts.\n"
     )
     heads = [f"{kind} {100 * level:g} %" for level in LEVELS for kind in ("split", "out of bag")]
-    print(
-        "| data | " + " | ".join(heads) + " | published part, split / out of bag 20 % | labels per row, learnt / test |"
-    )
+    print("| data | " + " | ".join(heads) + " | published, split / out of bag 20 % | labels per row, learnt / test |")
     print("|" + "---|" * (len(heads) + 3))
     for name, parts in sets.items():
-        shares = np.empty((n_draws, len(heads)))
-        for draw in range(n_draws):
-            drawn = redrawn(parts, draw)
-            for place, level in enumerate(LEVELS):
-                for kind, calibrate in enumerate(CALIBRATED_ON):
-                    found = _sets(drawn, n_trees, level, calibrate, draw)
-                    shares[draw, 2 * place + kind] = missed(drawn.y_test, found)
+        measured = kept.of(f"draws {name}", lambda parts=parts: _over_draws(parts, n_trees, n_draws))
+        shares, published = np.array(measured), np.array(kept.of(f"promises {name}", dict)["shares"])
         mean, deviation = shares.mean(axis=0), shares.std(axis=0, ddof=1)
         cells = [
             f"{100 * value:.1f} ± {100 * error:.1f}"
             for value, error in zip(mean, deviation / np.sqrt(n_draws), strict=True)
         ]
-        above = (np.array(published[name]) - mean) / deviation
+        above = (published - mean) / deviation
         cells.append(f"{above[-2]:+.1f} / {above[-1]:+.1f}")
         cells.append(" / ".join(f"{y.sum() / y.shape[0]:.2f}" for y in (parts.y, parts.y_test)))
         print("| " + " | ".join([name, *cells]) + " |", flush=True)
     print()
+
+
+def _over_draws(parts: Parts, n_trees: int, n_draws: int) -> list[list[float]]:
+    shares = []
+    for draw in range(n_draws):
+        drawn = redrawn(parts, draw)
+        of_draw = []
+        for level in LEVELS:
+            for calibrate in CALIBRATED_ON:
+                of_draw.append(missed(drawn.y_test, _sets(drawn, n_trees, level, calibrate, draw)))
+        shares.append(of_draw)
+    return shares
 
 
 def redrawn(parts: Parts, seed: int) -> Parts:
@@ -258,7 +286,7 @@ def _cell(truth: sparse.csr_array, sets: sparse.csr_array) -> str:
     return f"{100 * missed(truth, sets):.1f} / {sets.sum() / sets.shape[0]:.0f}"
 
 
-def decisions(sets: dict[str, Parts], n_trees: int) -> None:
+def decisions(sets: dict[str, Parts], n_trees: int, kept: Kept) -> None:
     print("## Calibration error and F1\n")
     print(
         "Expected calibration error over ten bins, all labels pooled, in percent; F1 on unseen rows in percent (labels "
@@ -270,25 +298,29 @@ def decisions(sets: dict[str, Parts], n_trees: int) -> None:
     )
     print("|" + "---|" * 9)
     for name, parts in sets.items():
-        truth = parts.y_test.toarray()
-        used = truth.any(axis=0)
-        forest = forest_of(parts, n_trees).fit(parts.X, parts.y)
-        errors = [calibration_error(reliability_bins(truth, forest.predict_proba(parts.X_test)))]
-        for method in ("isotonic", "sigmoid"):
-            model = Calibrated(forest_of(parts, n_trees), method=method).fit(parts.X, parts.y)
-            errors.append(calibration_error(reliability_bins(truth, model.predict_proba(parts.X_test))))
-        predicted = {"half": forest.predict(parts.X_test)}
-        for rule in ("f1", "cardinality"):
-            predicted[rule] = forest_of(parts, n_trees, threshold=rule).fit(parts.X, parts.y).predict(parts.X_test)
-
-        def f1(rule: str, average: str, predicted: Any = predicted, truth: Any = truth, used: Any = used) -> str:
-            found = predicted[rule].toarray()[:, used]
-            return f"{100 * f1_score(truth[:, used], found, average=average, zero_division=0):.1f}"
-
-        cells = [name, *(f"{100 * error:.2f}" for error in errors), f1("half", "macro"), f1("f1", "macro")]
-        cells += [f1("half", "micro"), f1("f1", "micro"), f1("cardinality", "micro")]
-        print("| " + " | ".join(cells) + " |", flush=True)
+        cells = kept.of(f"decisions {name}", lambda parts=parts: _decisions(parts, n_trees))
+        print("| " + " | ".join([name, *cells]) + " |", flush=True)
     print()
+
+
+def _decisions(parts: Parts, n_trees: int) -> list[str]:
+    truth = parts.y_test.toarray()
+    used = truth.any(axis=0)
+    forest = forest_of(parts, n_trees).fit(parts.X, parts.y)
+    errors = [calibration_error(reliability_bins(truth, forest.predict_proba(parts.X_test)))]
+    for method in ("isotonic", "sigmoid"):
+        model = Calibrated(forest_of(parts, n_trees), method=method).fit(parts.X, parts.y)
+        errors.append(calibration_error(reliability_bins(truth, model.predict_proba(parts.X_test))))
+    predicted = {"half": forest.predict(parts.X_test)}
+    for rule in ("f1", "cardinality"):
+        predicted[rule] = forest_of(parts, n_trees, threshold=rule).fit(parts.X, parts.y).predict(parts.X_test)
+
+    def f1(rule: str, average: str) -> str:
+        found = predicted[rule].toarray()[:, used]
+        return f"{100 * f1_score(truth[:, used], found, average=average, zero_division=0):.1f}"
+
+    cells = [*(f"{100 * error:.2f}" for error in errors), f1("half", "macro"), f1("f1", "macro")]
+    return [*cells, f1("half", "micro"), f1("f1", "micro"), f1("cardinality", "micro")]
 
 
 class _Both(io.TextIOBase):

@@ -65,6 +65,10 @@ def test_a_calibrated_model_is_shown_before_and_after_by_fit_and_predict(parts):
     assert part["bins"]["after"]["count"] == bins["count"].tolist()
     np.testing.assert_allclose(part["errors"]["after"], calibration_error(bins), rtol=1e-3)
     assert part["errors"]["after"] < part["errors"]["before"]
+    files = [str(folder / name) for name in ("m.ramify", "toy.test.arff")]
+    explained = CliRunner().invoke(ramify, ["explain", *files, "--row", "3"])
+    assert explained.exit_code == 0, explained.output
+    assert "before calibration" in explained.output
     for name in ("m.html", "p.md"):
         text = (folder / name).read_text(encoding="utf-8")
         assert "Do probabilities mean what they say?" in text

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from ramify.datasets import make_hierarchical, make_multilabel
-from ramify.ensemble import ForestClassifier, ForestRegressor
+from ramify.ensemble import ForestClassifier, ForestRegressor, growing
 from ramify.metrics import auprc, r2
 
 
@@ -281,8 +281,13 @@ def test_progress_is_shown_on_standard_error(capsys):
     assert shown.out == ""
 
 
-def test_blocks_of_trees_on_a_backend_give_the_same_forest(hierarchical, fitted):
+def test_blocks_of_trees_on_a_backend_give_the_same_forest(hierarchical, fitted, monkeypatch):
     distributed = pytest.importorskip("distributed")
+    scatter, cut, sent, blocks = distributed.Client.scatter, growing._blocks, [], []
+    monkeypatch.setattr(
+        distributed.Client, "scatter", lambda self, data, **options: sent.append(data) or scatter(self, data, **options)
+    )
+    monkeypatch.setattr(growing, "_blocks", lambda *given: blocks.extend(cut(*given)) or blocks)
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
         distributed.Client(cluster),
@@ -291,6 +296,7 @@ def test_blocks_of_trees_on_a_backend_give_the_same_forest(hierarchical, fitted)
         forest = ForestClassifier(20, hierarchy=hierarchical.hierarchy, random_state=0, n_jobs=3)
         forest.fit(hierarchical.X, hierarchical.y)
     assert forest_bits(forest) == forest_bits(fitted)
+    assert (len(blocks), len(sent)) == (2, 1)  # the data are sent once, not with every block
 
 
 def test_multilabel_data_of_the_generator_is_learnt():

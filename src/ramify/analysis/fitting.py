@@ -153,7 +153,8 @@ def fit_model(
     for name in ("oob_prediction_", "oob_score_"):  # they are rows of the data, which a saved model does not need
         model.__dict__.pop(name, None)
     remember_columns(model, model_features(learnt))
-    remember_names(model, learnt)
+    for named in (model, *([] if calibrate is None else [model.estimator_])):
+        remember_names(named, learnt)
     return Fitted(model, learnt, results)
 
 

@@ -48,8 +48,8 @@ def explain(
 ) -> None:
     """Say what each feature of one row of DATA added to what a saved MODEL predicts for it.
 
-    The contributions (Shapley values) and the base they start from add up to the prediction: a probability, a number
-    or the log-odds of boosted trees.
+    The contributions (Shapley values) and the base they start from add up to the prediction: a probability (before
+    calibration), a number or the log-odds of boosted trees.
 
     \b
     Examples:
@@ -62,11 +62,16 @@ def explain(
     from ramify.analysis.model_data import predicted_type
     from ramify.cli.inputs import called_labels, data_to_predict, refuse_empty
     from ramify.datasets.readers.attached_hierarchy import term_titles
+    from ramify.ensemble import Calibrated
     from ramify.features.frames import take_rows
     from ramify.models import load
 
     keep_inputs({"-o": output, "--plot": plot}, model_file, *data, hierarchy)
     model = load(model_file)
+    if isinstance(model, Calibrated):
+        model = model.estimator_
+        if not quiet:
+            click.echo("Calibrated probabilities are explained as they are before calibration.", err=True)
     if not hasattr(model, "shap_values"):
         raise ValueError(
             f"{model_file} holds a {type(model).__name__}; forests and boosted trees are explained. Fit one with "

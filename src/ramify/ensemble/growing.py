@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -88,11 +89,11 @@ def grow(
         Show a progress bar if positive.
     """
     work: dict[str, Any] = {"rows": rows, "sample_weight": sample_weight}
-    if isinstance(features, Features) and _is_remote(get_active_backend()[0]):
+    backend = get_active_backend()[0]
+    if isinstance(features, Features) and _is_remote(backend):
         blocks = _blocks(growth, effective_n_jobs(n_jobs))
-        parts = Parallel(n_jobs=n_jobs, verbose=verbose)(
-            delayed(_grow_block)(features, target, block, max_bins, work) for block in blocks
-        )
+        data = _sent_once(backend, _Data(features, target, max_bins, work))
+        parts = Parallel(n_jobs=n_jobs, verbose=verbose)(delayed(_grow_block)(data, block) for block in blocks)
         return _core.Forest.concatenate(list(parts))
     n_threads = effective_n_jobs(n_jobs)
     table = feature_table(features, max_bins=max_bins, n_jobs=n_jobs) if isinstance(features, Features) else features
@@ -111,7 +112,22 @@ def _blocks(growth: _core.Growth, n_workers: int) -> list[_core.Growth]:
     return [growth.part(start, stop) for start, stop in itertools.pairwise(edges)]
 
 
-def _grow_block(
-    features: Features, target: KernelRows, block: _core.Growth, max_bins: int | None, work: dict[str, Any]
-) -> _core.Forest:
-    return _core.grow(feature_table(features, max_bins=max_bins), target, block, **work, n_threads=1, progress=None)
+@dataclass(frozen=True)
+class _Data:
+    """What every block of trees is grown on."""
+
+    features: Features
+    target: KernelRows
+    max_bins: int | None
+    work: dict[str, Any]
+
+
+def _sent_once(backend: Any, data: _Data) -> Any:
+    """The data, or where the backend has a Dask client, what its workers know it by: they pass it on by themselves."""
+    client = getattr(backend, "client", None)
+    return data if client is None else client.scatter([data], hash=False)[0]
+
+
+def _grow_block(data: _Data, block: _core.Growth) -> _core.Forest:
+    table = feature_table(data.features, max_bins=data.max_bins)
+    return _core.grow(table, data.target, block, **data.work, n_threads=1, progress=None)
