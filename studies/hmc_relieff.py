@@ -6,6 +6,7 @@ the mean of 50 random rankings. Section 5 asks for a controlled setting: hierarc
 wide or deep, densely or sparsely populated.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from ramify.datasets import Dataset, make_hierarchical, read_arff
 from ramify.ensemble import ForestClassifier
 from ramify.metrics import auprc
 from ramify.plots import addition_curves
-from ramify.ranking import relief_path
+from ramify.ranking import ReliefRanker, relief_path
 from ramify.study import Study, available, data_folder
+from ramify.study.cells import Cell
 
 FILES = {
     # In place of the paper's Yeast-GO, SCOP-GO and SCOP-FUN, which are not at hand.
@@ -45,6 +47,8 @@ EDITIONS = {
     "eisen_GO": ("1055 / not in the paper", "79", "3573", "12.1", "38.0"),
 }
 N_FEATURES = {"Diatoms": 371, "ImCLEF07A": 80, "ImCLEF07D": 80, "pheno_GO": 69, "eisen_GO": 79}
+MIXED = "half binary"
+RAMPS = {"no ramp": None, "ramp 5 to 10 %": (0.05, 0.10), "ramp 10 to 30 %": (0.1, 0.3)}
 QUICK = ("pheno_GO", "balanced", "sparse features")
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.25)
 NEIGHBOURS = (5, 10, 25, 50)
@@ -58,12 +62,13 @@ def study(data: str | Path | None = None, folder: str | Path = "results/hmc_reli
     }
     grid = {"shares": (0.05, 0.25), "neighbours": (5, 25)} if quick else {"shares": SHARES, "neighbours": NEIGHBOURS}
     common = {"n_trees": 10 if quick else 100, "n_sizes": 5 if quick else 8}
-    return Study(
-        {name: load_data for name, load_data in datasets.items() if not quick or name in QUICK},
+    return ReliefStudy(
+        {**{name: load_data for name, load_data in datasets.items() if not quick or name in QUICK}, MIXED: half_binary},
         {
             "HMC-ReliefF": partial(by_relief, bound=None, **grid, **common),
             "HMLC-Relief": partial(by_relief, bound="observed", **grid, **common),
             "random": partial(by_chance, n_random=3 if quick else 50, **common),
+            "ramp": by_ramp,
         },
         splits=2 if quick else 10,
         folder=folder,
@@ -79,12 +84,41 @@ def measure_names(shares: tuple[float, ...], neighbours: tuple[int, ...], n_size
     return [f"{ranking} {kind}" for ranking in rankings for kind in kinds]
 
 
+class ReliefStudy(Study):
+    """The ramp is tried on features of both kinds, and nothing else is."""
+
+    def cells(self) -> list[Cell]:
+        """All cells but those of the ramp on other data, and of other methods on its data."""
+        return [cell for cell in super().cells() if (cell.method == "ramp") == (cell.dataset == MIXED)]
+
+
 def load(file: str) -> Dataset:
     return read_arff(file)
 
 
 def controlled(name: str) -> Dataset:
     return make_hierarchical(500, n_features=60, random_state=0, **CONTROLLED[name])
+
+
+def half_binary() -> Dataset:
+    """The balanced set with every second feature cut at its median."""
+    data = controlled("balanced")
+    X = np.array(data.X, dtype=np.float64)
+    X[:, ::2] = X[:, ::2] > np.median(X[:, ::2], axis=0)
+    return replace(data, X=X)
+
+
+def by_ramp(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
+    """Mean rank of numeric and of binary drivers, the features ranked without a ramp and with two of them."""
+    drives, numeric = np.asarray(train.truth).any(axis=1), np.arange(train.n_features) % 2 == 1
+    found = {}
+    for name, ramp in RAMPS.items():
+        ranker = ReliefRanker(10, ramp=ramp, hierarchy=train.hierarchy, random_state=seed).fit(train.X, train.y)
+        ranks = np.asarray(ranker.ranking_.ranks)
+        found[f"numeric, {name}"] = float(ranks[drives & numeric].mean())
+        found[f"binary, {name}"] = float(ranks[drives & ~numeric].mean())
+        found[f"AUPRC, {name}"] = float(auprc(drives.astype(int)[:, None], ranker.ranking_.scores[:, None]))
+    return found
 
 
 def sizes_of(n_features: int, n_sizes: int) -> list[int]:
@@ -178,6 +212,7 @@ TITLES = {
     "HMLC-Relief": "HMLC-Relief: area under the addition curve",
     "truth": "Controlled setting: does the ranking find the planted drivers?",
     "curves": "Curves of the best setting beside the random mean",
+    "ramp": "Mean rank of the drivers among 60 features, half of them cut to binary ones",
     "m and K": "Mean area of HMC-ReliefF by m (over K) and by K (over m)",
 }
 
@@ -198,12 +233,16 @@ def findings(study: Study) -> str:
 
 
 def summary(results: pd.DataFrame) -> pd.DataFrame:
-    """What the page needs of the cells: a row per data set and method, means over the folds that were run."""
+    """What the page needs of the cells: a row per data set and method, means over the folds that were run.
+
+    The cells of the ramp stay as they are.
+    """
     if "lowest" in results:
         return results
     done = results[results["status"] == "done"] if "status" in results else results
+    tried = done[done["method"] == "ramp"].dropna(axis="columns", how="all")
     rows = []
-    for (dataset, method), cells in done.groupby(["dataset", "method"], sort=False):
+    for (dataset, method), cells in done[done["method"] != "ramp"].groupby(["dataset", "method"], sort=False):
         means = cells.mean(numeric_only=True)
         row = {"dataset": dataset, "method": method, "split": np.nan, "folds": cells["split"].nunique()}
         row["cpu_seconds"] = cells["cpu_seconds"].sum()
@@ -228,22 +267,25 @@ def summary(results: pd.DataFrame) -> pd.DataFrame:
                 row["above"] = float((areas > random["random area"].mean()).mean())
         row |= {f"@ {name.split(' @ ')[1]}": value for name, value in points.items() if name.startswith(f"{chosen} @")}
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.concat([pd.DataFrame(rows), tried], ignore_index=True)
 
 
 def tables(study: Study) -> dict[str, str]:
     """The tables of the study's page."""
-    values = summary(study.results()).set_index(["dataset", "method"])
+    results = study.results()
+    values = summary(results[results["method"] != "ramp"]).set_index(["dataset", "method"])
     names = [name for name in [*EDITIONS, *CONTROLLED] if name in values.index.unique("dataset")]
     made = {"sets": data_sets(names)}
     for method in ("HMC-ReliefF", "HMLC-Relief"):
         made[method] = areas(values, names, method)
-    return {**made, "truth": truths(values), "curves": best_curves(values, names), "m and K": by_setting(values, names)}
+    made |= {"truth": truths(values), "curves": best_curves(values, names), "m and K": by_setting(values, names)}
+    return {**made, "ramp": ramps(results)} if "ramp" in set(results["method"]) else made
 
 
 def figures(study: Study) -> dict[str, Figure]:
     """Addition (FFA) curves of the best setting beside the mean of random rankings (Figures 2 and 3)."""
-    values = summary(study.results()).set_index(["dataset", "method"])
+    results = study.results()
+    values = summary(results[results["method"] != "ramp"]).set_index(["dataset", "method"])
     drawn = {}
     for name in values.index.unique("dataset"):
         own = values.xs(name, level="dataset")
@@ -284,6 +326,17 @@ def truths(values: pd.DataFrame) -> str:
         frame = values.xs(method, level="method").reindex(list(CONTROLLED))
         columns[f"{method}, mean"], columns[f"{method}, best"] = frame["truth mean"], frame["truth best"]
     return markdown(pd.DataFrame(columns).dropna(how="all").map("{:.2f}".format))
+
+
+def ramps(results: pd.DataFrame) -> str:
+    """Means over the folds."""
+    means = results[results["method"] == "ramp"].mean(numeric_only=True)
+    rows = [
+        [name, f"{means[f'numeric, {name}']:.1f}", f"{means[f'binary, {name}']:.1f}", f"{means[f'AUPRC, {name}']:.2f}"]
+        for name in RAMPS
+    ]
+    columns = ["", "mean rank of numeric drivers", "of binary drivers", "AUPRC of the drivers"]
+    return markdown(pd.DataFrame(rows, columns=columns).set_index(""))
 
 
 def best_curves(values: pd.DataFrame, names: list[str]) -> str:

@@ -49,7 +49,7 @@ class ReliefRanker(BaseEstimator):
         Weigh the k-th neighbour (from 0) by `exp(-(sigma * k)**2)`; by default all neighbours weigh the same.
     ramp : pair of float or True, optional
         Numbers that differ by less than the first share of the range are equal, by more than the second different.
-        True is (0.05, 0.10). It lifts numeric features beside nominal ones.
+        True is (0.05, 0.10). Proposed in [3]_ to lift numeric features beside nominal ones.
     hierarchy : Hierarchy, optional
         Hierarchy of the labels.
     distance : {"euclidean", "hamming", "jaccard", "simgic"}, default="euclidean"
