@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ramify.analysis.results import ExplainedRow, Outcome, Reason
 from ramify.datasets import Dataset
+from ramify.shown import shown_number
 
 N_LABELS = 2
 """Labels explained per row."""
@@ -73,4 +74,6 @@ def _value(data: Dataset, row: int, feature: int) -> str:
     if np.isnan(value):
         return "missing"
     values = data.categories[feature]
-    return f"{value:.3g}" if values is None else values[int(value)]
+    if values is not None:
+        return values[int(value)]
+    return f"{value:,.0f}" if value == round(value) else shown_number(value)

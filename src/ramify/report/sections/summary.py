@@ -56,8 +56,8 @@ def _concentration_sentence(content: dict[str, Any]) -> str:
     best = int(np.argmax(scores))
     name = content["features"]["names"][best]
     return (
-        f"By {method['name']}, {n_half:,} of the {len(scores):,} features carry{'' if n_half > 1 else 's'} half of all "
-        f"importance; {name} leads with {percent(scores[best] / total)}."
+        f"By {method['name']}, {n_half:,} of the {len(scores):,} features {'carry' if n_half > 1 else 'carries'} half of "
+        f"all importance; {name} leads with {percent(scores[best] / total)}."
     )
 
 
