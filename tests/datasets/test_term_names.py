@@ -26,6 +26,11 @@ name: cell cycle
 is_a: GO:0008150
 
 [Term]
+id: GO:0030528
+name: obsolete transcription regulator activity
+is_obsolete: true
+
+[Term]
 id: GO:0051301
 name: cell division
 is_a: GO:0008150
@@ -76,13 +81,17 @@ def test_data_with_a_hierarchy_of_its_own_keeps_it_where_the_ontology_lacks_labe
     file = files / "genes.arff"
     file.write_text(
         "@relation g\n@attribute x numeric\n"
-        "@attribute class hierarchical root/GO0008150,GO0008150/GO0008152,GO0008150/GO9999999\n"
+        "@attribute class hierarchical root/GO0008150,GO0008150/GO0008152,GO0008150/GO9999999,GO0008150/GO0030528\n"
         "@data\n1,GO0008152\n2,GO9999999\n3,GO0008152@GO9999999\n",
         encoding="utf-8",
     )
     own, named = read(file), read(file, hierarchy=files / "go.obo")
     assert named.hierarchy == own.hierarchy
-    assert named.titles == {"GO0008150": "biological process", "GO0008152": "metabolic process"}
+    assert named.titles == {
+        "GO0008150": "biological process",
+        "GO0008152": "metabolic process",
+        "GO0030528": "obsolete transcription regulator activity",
+    }
     assert "the data's own hierarchy is kept" in named.notes[-1]
     assert "GO9999999" in named.notes[-1]
 

@@ -67,7 +67,8 @@ def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Datas
             f"{len(unknown)} of {data.n_labels} labels are not in {terms.source} ({_listed(unknown)}): the data's own "
             "hierarchy is kept, and names are taken from there.",
         )
-        return replace(data, titles={**data.titles, **_titles(meant, terms)}, notes=notes)
+        obsolete = meant_terms(unknown, list(terms.titles), {})  # they have no place in the hierarchy, but a name
+        return replace(data, titles={**data.titles, **_titles({**obsolete, **meant}, terms)}, notes=notes)
     if unknown:
         raise ValueError(
             f"{len(unknown)} of {data.n_labels} labels of the data are not in {terms.source}, the first is "

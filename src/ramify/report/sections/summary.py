@@ -55,9 +55,10 @@ def _concentration_sentence(content: dict[str, Any]) -> str:
     n_half = int(np.searchsorted(np.cumsum(ordered), total / 2)) + 1
     best = int(np.argmax(scores))
     name = content["features"]["names"][best]
+    carry = "carry" if n_half > 1 else "carries"
     return (
-        f"By {method['name']}, {n_half:,} of the {len(scores):,} features {'carry' if n_half > 1 else 'carries'} half of "
-        f"all importance; {name} leads with {percent(scores[best] / total)}."
+        f"By {method['name']}, {n_half:,} of the {len(scores):,} features {carry} half of all "
+        f"importance; {name} leads with {percent(scores[best] / total)}."
     )
 
 
