@@ -133,6 +133,8 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
     threshold: Any = 0.5
     tolerance: float = 0.1
 
+    classes_ = ForLabels.classes_  # on its own page of the documentation
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of each class or label, before a hierarchy's maximum.
 

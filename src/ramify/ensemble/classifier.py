@@ -136,6 +136,8 @@ class ForestClassifier(ForLabels, ForestParameters):
     class_weight: Any = None
     threshold: Any = 0.5
 
+    classes_ = ForLabels.classes_  # on its own page of the documentation
+
     def predict(self, X: Any) -> Any:
         """The most probable class, or the labels whose probability exceeds `threshold_`.
 
