@@ -19,6 +19,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ from ramify.ranking.discovery.redraw import column_model
 from ramify.ranking.discovery.survey import Question, survey
 
 LEVELS = (0.05, 0.1, 0.2)
+SHADOWS = {"gains in the bag, shadows (the default before)": "genie3", "permutation, shadows": "permutation"}
+OTHERS = ("boruta", "hidimstat")
 PEER_DESIGNS = ("independent", "correlated 0.7", "blocks", "flat")
 
 
@@ -47,6 +50,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--designs", nargs="*", default=list(DESIGNS))
+    parser.add_argument("--methods", nargs="*", help="only these peers")
     parser.add_argument("-o", "--output", type=Path)
     arguments = parser.parse_args()
     records = [json.loads(line) for line in arguments.file.read_text().splitlines()] if arguments.file.exists() else []
@@ -65,7 +69,7 @@ def main() -> None:
         for name in arguments.designs if arguments.action == "run" else PEER_DESIGNS:
             methods = {"discoveries": our_claims} if arguments.action == "run" else installed_peers()
             for method, claims_of in methods.items():
-                if (method, name, seed) in done:
+                if (method, name, seed) in done or (arguments.methods and method not in arguments.methods):
                     continue
                 design = DESIGNS[name][1](np.random.default_rng([seed, list(DESIGNS).index(name)]))
                 start = time.process_time()
@@ -150,10 +154,9 @@ def truth_by_unit(truth: np.ndarray, units: list[list[int]]) -> np.ndarray:
 
 def installed_peers() -> dict[str, Callable[[Design, int], dict[str, Any]]]:
     peers: dict[str, Callable[[Design, int], dict[str, Any]]] = {
-        "gains in the bag, shadows (the default before)": lambda design, seed: shadows(design, seed, "genie3"),
-        "permutation, shadows": lambda design, seed: shadows(design, seed, "permutation"),
+        name: partial(shadows, score=score) for name, score in SHADOWS.items()
     }
-    for module, claims_of in (("boruta", boruta), ("hidimstat", hidimstat)):
+    for module, claims_of in zip(OTHERS, (boruta, hidimstat), strict=True):
         try:
             __import__(module)
         except ImportError:
@@ -344,7 +347,7 @@ def controls_table(ours: list[dict[str, Any]]) -> list[str]:
 def peers_table(records: list[dict[str, Any]]) -> list[str]:
     lines = ["| method | " + " | ".join(f"{name}: false share / power" for name in PEER_DESIGNS) + " |"]
     lines.append("|---|" + "---|" * len(PEER_DESIGNS))
-    for method in dict.fromkeys(record["method"] for record in records if record["method"] != "wide"):
+    for method in ("discoveries", *SHADOWS, *OTHERS):
         cells = []
         for name in PEER_DESIGNS:
             found = [r for r in records if (r["method"], r["design"]) == (method, name)]
