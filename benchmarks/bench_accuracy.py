@@ -64,6 +64,8 @@ FORESTS = {
 PEERS = ("scikit-learn", "XGBoost")
 MANY_LABELS = 1000
 FEW_LABELS = 60
+MANY_CELLS = 1_000_000
+"""Values of features above which boosted trees look at 10 % of the features in a node, for their cost."""
 
 
 def files_of(name: str, folder: Path) -> list[Path]:
@@ -92,7 +94,7 @@ def split(data: Dataset) -> tuple[Any, Any, list[tuple[np.ndarray, np.ndarray]],
     return X, Y, [(np.sort(order[:n_train]), np.sort(order[n_train:]))], parts["test"]
 
 
-def members(data: Dataset, seed: int) -> dict[str, Any]:
+def members(data: Dataset, n_cells: int, seed: int) -> dict[str, Any]:
     """What the portfolio chooses from."""
     common: dict[str, Any] = {
         "hierarchy": data.hierarchy,
@@ -106,13 +108,12 @@ def members(data: Dataset, seed: int) -> dict[str, Any]:
         ),
         "weighted neighbours": NeighborsClassifier(**common),
     }
+    boosted = {"sketch": 30, "early_stopping": None, "max_features": 0.1 if n_cells > MANY_CELLS else 0.3, **common}
     if len(data.label_names) > MANY_LABELS:  # one setting, few rounds: the cost grows with the labels
-        found["boosted trees"] = BoostedClassifier(240, learning_rate=0.1, sketch=30, early_stopping=None, **common)
+        found["boosted trees"] = BoostedClassifier(240, learning_rate=0.1, **boosted)
     else:
-        found["boosted trees"] = BoostedClassifier(400, sketch=30, early_stopping=None, **common)
-        found["boosted trees, fast"] = BoostedClassifier(
-            500, learning_rate=0.1, l2=0.2, max_samples=1.0, sketch=30, early_stopping=None, **common
-        )
+        found["boosted trees"] = BoostedClassifier(400, **boosted)
+        found["boosted trees, fast"] = BoostedClassifier(500, learning_rate=0.1, l2=0.2, max_samples=1.0, **boosted)
     return found
 
 
@@ -131,7 +132,7 @@ def measured(name: str, folder: Path, seed: int) -> dict[str, Any]:
         return reached(name, data, test, model.predict_proba(test.X))
 
     started = time.process_time()
-    candidates = members(data, seed)
+    candidates = members(data, X.shape[0] * X.shape[1], seed)
     made_of = described(candidates)
     portfolio = Portfolio(candidates, hierarchy=data.hierarchy, cv=folds).fit(X, Y)
     chosen = max((key for key in portfolio.scores_ if key.startswith("boosted")), key=portfolio.scores_.__getitem__)
