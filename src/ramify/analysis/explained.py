@@ -36,9 +36,10 @@ def explained_rows(forest: Any, data: Dataset, X: Any = None, *, n_rows: int = 3
     if sparse.issparse(features):
         features = sparse.csr_array(features)
     predicted = np.asarray(forest.predict_proba(features))
-    truth = sparse.csr_array(data.y).toarray().astype(bool)
-    surprise = np.abs(truth - predicted).mean(axis=1)
-    order = np.argsort(surprise, kind="stable")
+    truth = sparse.csr_array(data.y).toarray().astype(float)
+    told = np.flatnonzero(~np.isnan(truth).all(axis=1))
+    surprise = np.nanmean(np.abs(truth[told] - predicted[told]), axis=1)
+    order = told[np.argsort(surprise, kind="stable")]
     chosen = order[np.linspace(0, len(order) - 1, min(n_rows, len(order))).astype(int)]
     return [_explained(forest, data, features, int(row), predicted[row], truth[row]) for row in chosen]
 
@@ -47,7 +48,8 @@ def _explained(
     forest: Any, data: Dataset, features: Any, row: int, predicted: np.ndarray, truth: np.ndarray
 ) -> ExplainedRow:
     one_row = features.iloc[[row]] if hasattr(features, "iloc") else features[[row]]
-    moved = np.argsort(-np.abs(predicted - forest.prior_), kind="stable")[:N_LABELS]
+    moved = np.argsort(-np.abs(predicted - forest.prior_), kind="stable")
+    moved = moved[~np.isnan(truth[moved])][:N_LABELS]
     outcomes = []
     for label in moved.tolist():
         explanation = forest.shap_values(one_row, labels=[label])
@@ -63,7 +65,8 @@ def _explained(
 
 def _specific(data: Dataset, row: int) -> np.ndarray:
     """The row's labels, without those that another of them implies."""
-    labels = sparse.csr_array(data.y)[[row]]
+    labels = sparse.csr_array(sparse.csr_array(data.y)[[row]])
+    labels.data = np.nan_to_num(labels.data)
     if data.hierarchy is not None:
         labels = data.hierarchy.most_specific(labels)
     return np.asarray(labels.toarray()).ravel()

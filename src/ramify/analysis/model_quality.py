@@ -208,14 +208,16 @@ def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.
         threshold = _thresholds(model, len(names) if columns is None else len(model.label_names_))
         threshold = threshold if columns is None else threshold[np.asarray(columns)]
         predicted = scores >= np.nan_to_num(threshold, nan=np.inf)
-    both, either = (has & predicted).sum(axis=0), has.sum(axis=0) + predicted.sum(axis=0)
+    known = ~np.isnan(has)
+    is_true, predicted = has == 1, predicted & known
+    both, either = (is_true & predicted).sum(axis=0), is_true.sum(axis=0) + predicted.sum(axis=0)
     with np.errstate(invalid="ignore"):
         f1 = np.where(np.isnan(threshold) & (not one_of_them), np.nan, 2 * both / either)
     values = {
-        "rows": has.sum(axis=0),
-        "prior": has.mean(axis=0),
-        "auprc": np.atleast_1d(auprc(has.astype(int), scores, average=None)),
-        "auroc": np.atleast_1d(auroc(has.astype(int), scores, average=None)),
+        "rows": is_true.sum(axis=0),
+        "prior": is_true.sum(axis=0) / np.maximum(known.sum(axis=0), 1),
+        "auprc": np.atleast_1d(auprc(has, scores, average=None)),
+        "auroc": np.atleast_1d(auroc(has, scores, average=None)),
         "f1": f1,
         "threshold": threshold,
     }
@@ -223,7 +225,7 @@ def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.
 
 
 class _ByLabel(NamedTuple):
-    """Names of labels or classes, which rows have them, and their scores."""
+    """Names of labels or classes, which rows have them (NaN: unknown), and their scores."""
 
     names: list[str]
     has: np.ndarray
@@ -238,9 +240,9 @@ def _by_label(model: Any, truth: Any, scores: Any, columns: Any) -> _ByLabel | N
     scores = np.asarray(scores.toarray() if sparse.issparse(scores) else scores)
     if kind.has_one_label:
         names = [str(name) for name in model.classes_]
-        return _ByLabel(names, np.asarray(truth).astype(str)[:, None] == np.array(names), scores)
+        return _ByLabel(names, (np.asarray(truth).astype(str)[:, None] == np.array(names)).astype(float), scores)
     chosen = np.arange(scores.shape[1]) if columns is None else np.asarray(columns)
-    has = sparse.csr_array(truth).toarray().astype(bool)
+    has = sparse.csr_array(truth).toarray().astype(float)
     return _ByLabel([model.label_names_[column] for column in chosen], has, scores[:, chosen])
 
 

@@ -31,6 +31,8 @@ ROWS = (
     ("distinct", "  distinct"),
     ("distinct_share", "  distinct share (U_pi)"),
     ("missing_labels", "  missing"),
+    ("known_share", "  known cells"),
+    ("least_known", "  least known"),
     ("without_label", "  rows without a label"),
     ("without_positive", "  labels without a positive"),
     ("without_positive_in_train", "  ... in train"),
@@ -38,7 +40,7 @@ ROWS = (
     ("feature_hierarchy", "feature hierarchy"),
     ("nodes", "hierarchy"),
 )
-SHARES = {"missing_share", "distinct_share"}
+SHARES = {"missing_share", "distinct_share", "known_share"}
 _TITLES = 28
 _COLUMN = 13
 """Characters of a line for the titles, and at least for each data set."""

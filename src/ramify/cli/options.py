@@ -81,6 +81,7 @@ _READING = (
     ("--decimal", "decimal", click.Choice([".", ","]), False, "Decimal sign [default: found]."),
     ("--encoding", "encoding", str, False, "Encoding of text, as latin-1 [default: found]."),
     ("--sheet", "sheet", str, False, "Sheet of an Excel file."),
+    ("--unknown", "unknown", str, False, "What target cells hold where nothing is known [default: nothing]."),
 )  # fmt: skip
 """Option, the parameter of `ramify.datasets.read` that it is, its type, whether several are taken, and its help."""
 

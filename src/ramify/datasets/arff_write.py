@@ -55,7 +55,8 @@ def write_arff(
     Notes
     -----
     A hierarchy whose names are paths `a/b` is written as paths, any other as edges from an artificial `root`, and rows
-    hold their most specific labels, as CLUS does. Read back with `read_arff` the data set is the same.
+    hold their most specific labels, as CLUS does. Unknown labels and numbers are written as ?. Read back with
+    `read_arff` the data set is the same.
 
     Examples
     --------
@@ -185,8 +186,7 @@ def _target_cells(data: Dataset) -> Iterator[dict[int, str]]:
     if data.target is None:
         return ({} for _ in range(data.n_samples))
     if data.target == "hierarchy":
-        hierarchy = _known(data.hierarchy)
-        return ({0: "@".join(labels) or "''"} for labels in hierarchy.decode(hierarchy.most_specific(data.y)))
+        return _path_cells(data, _known(data.hierarchy))
     if data.target_type.has_one_label:
         names = [_quoted(name) for name in data.label_names]
         return ({0: names[int(code)]} for code in data.y)
@@ -196,6 +196,25 @@ def _target_cells(data: Dataset) -> Iterator[dict[int, str]]:
                 raise ValueError(f"The label {name!r} holds > or =, which separate the labels of an order; rename it.")
         return ({0: _quoted(order_of_ranks(ranks, data.label_names))} for ranks in np.asarray(data.y, dtype=float))
     return _cells(data.y, _number_cell, zeros=not sparse.issparse(data.X))
+
+
+def _path_cells(data: Dataset, hierarchy: Hierarchy) -> Iterator[dict[int, str]]:
+    """Most specific labels of each row; ? where none of its labels is known."""
+    labels = sparse.csr_array(data.y, copy=True)
+    unknown = np.isnan(labels.data) if labels.data.dtype.kind == "f" else np.zeros(len(labels.data), dtype=bool)
+    n_unknown = np.bincount(
+        np.repeat(np.arange(data.n_samples), np.diff(labels.indptr))[unknown], minlength=data.n_samples
+    )
+    partly = np.flatnonzero((n_unknown > 0) & (n_unknown < data.n_labels))
+    if len(partly):
+        raise ValueError(
+            f"Row {partly[0]} knows some of its labels and others not, which a hierarchical attribute cannot hold. "
+            "Write them as columns: dataclasses.replace(data, target='labels', hierarchy=None)."
+        )
+    labels.data = np.where(unknown, 0, labels.data).astype(np.int8)
+    labels.eliminate_zeros()
+    for row, names in enumerate(hierarchy.decode(hierarchy.most_specific(labels))):
+        yield {0: "?" if n_unknown[row] else "@".join(names) or "''"}
 
 
 def _label_xml(data: Dataset) -> str:

@@ -30,7 +30,8 @@ class Dataset:
         Features. A nominal column holds the code of its value in `categories`; NaN is missing.
     y : ndarray or CSR, optional
         Classes (n,), label sets (n, L) as 0/1 CSR (closed under ancestors where there is a hierarchy), numbers (n,) or
-        (n, T), or rankings (n, L) of ranks: 1 best, equal = tie, NaN = unranked.
+        (n, T), or rankings (n, L) of ranks: 1 best, equal = tie, NaN = unranked. In label sets and several numbers NaN,
+        also a stored one of a CSR, is unknown.
     target : {"classes", "labels", "hierarchy", "numbers", "rankings"}, optional
         Kind of `y`.
     feature_names : tuple of str
@@ -116,6 +117,27 @@ class Dataset:
     def n_labels(self) -> int:
         """Number of labels, classes or target columns."""
         return len(self.label_names)
+
+    @property
+    def known_share(self) -> np.ndarray | None:
+        """Share of the rows of which each label or number is known; None where all are, and for other targets."""
+        if self.y is None or not (self.target_type.has_sets or self.target_type is targets.NumberTarget):
+            return None
+        stored = self.y.data if sparse.issparse(self.y) else np.asarray(self.y)
+        if stored.dtype.kind != "f" or not np.isnan(stored).any():
+            return None
+        if not sparse.issparse(self.y):
+            return np.asarray(1.0 - np.isnan(stored).reshape(len(stored), -1).mean(axis=0))
+        rows = sparse.csr_array(self.y)
+        unknown = np.bincount(rows.indices, weights=np.isnan(rows.data), minlength=rows.shape[1])
+        return np.asarray(1.0 - unknown / max(1, self.n_samples))
+
+    @property
+    def label_counts(self) -> np.ndarray:
+        """Number of rows that are known to have each label, of label sets."""
+        dense = not sparse.issparse(self.y)
+        cells = sparse.csr_array(np.nan_to_num(np.asarray(self.y, dtype=float)) if dense else self.y)
+        return np.bincount(cells.indices, weights=np.nan_to_num(cells.data), minlength=cells.shape[1]).astype(np.int64)
 
     @property
     def target_type(self) -> type[targets.Target]:

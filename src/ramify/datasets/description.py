@@ -57,6 +57,12 @@ def describe(data: Dataset) -> dict[str, Any]:
         "target": data.target,
     }
     described.update(_target(data))
+    if data.known_share is not None:
+        described["known_share"] = float(data.known_share.mean())
+        least = int(data.known_share.argmin())
+        described["least_known"] = f"{data.label_names[least]} ({data.known_share[least]:.0%})"
+        shares = data.known_share.round(4).tolist()
+        described["known_share_per_label"] = dict(zip(data.label_names, shares, strict=True))
     if data.hierarchy is not None:
         described["hierarchy"] = describe_hierarchy(data.hierarchy)
     if data.feature_hierarchy is not None:
@@ -126,9 +132,10 @@ def _target(data: Dataset) -> dict[str, Any]:
 
 
 def _label_sets(data: Dataset) -> dict[str, Any]:
-    y = data.y if sparse.issparse(data.y) else np.asarray(data.y, dtype=float)
-    n_missing = 0 if sparse.issparse(y) else int(np.isnan(y).sum())
-    Y = sparse.csr_array(y if sparse.issparse(y) else np.nan_to_num(y))
+    Y = sparse.csr_array(data.y if sparse.issparse(data.y) else np.asarray(data.y, dtype=float), copy=True)
+    n_missing = int(np.isnan(Y.data).sum()) if Y.data.dtype.kind == "f" else 0
+    Y.data = np.nan_to_num(Y.data)
+    Y.eliminate_zeros()
     Y.sort_indices()
     positives = np.diff(sparse.csc_array(Y).indptr)
     per_row = np.diff(Y.indptr)

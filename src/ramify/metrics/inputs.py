@@ -46,6 +46,10 @@ class LabelPair:
         every = np.full(n_labels, n_rows, dtype=np.int64)
         return every if self.unknown is None else every - label_counts(self.unknown)
 
+    def cells(self) -> sparse.csc_array:
+        """The truth, with NaN where it is unknown."""
+        return self.truth if self.unknown is None else with_unknown(self.truth, self.unknown)
+
     def shared(self) -> sparse.csc_array:
         """1 where a label is both true and predicted."""
         both = self.truth.multiply(self.other).tocsc()
@@ -122,6 +126,13 @@ def known_matrix(y_true: Any, hierarchy: Hierarchy | None = None) -> tuple[spars
     unknown.eliminate_zeros()
     matrix.data[np.isnan(matrix.data)] = 0.0
     return zero_one_matrix(matrix, "y_true"), sparse.csc_array(unknown.astype(bool))
+
+
+def with_unknown(truth: sparse.csc_array, unknown: sparse.csc_array) -> sparse.csc_array:
+    """0/1 with NaN in the unknown cells."""
+    cells = unknown.astype(np.float64)
+    cells.data[:] = np.nan
+    return sparse.csc_array(truth.astype(np.float64) + cells)
 
 
 def _without(other: Any, unknown: sparse.csc_array) -> Any:

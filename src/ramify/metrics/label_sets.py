@@ -336,7 +336,7 @@ def label_set_measures(
     {'HL': 0.2, 'CL': 0.0, 'PR': 1.0, 'RE': 0.67, 'F1': 0.8, 'F2': 0.8, 'AC': 0.67}
     """
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
-    sets = (pair.truth, pair.other)
+    sets = (pair.cells(), pair.other)
     measures = {"HL": hamming(*sets), "CL": subset_accuracy(*sets)}
     for name, function in (("PR", precision), ("RE", recall), ("F1", f_score), ("F2", harmonic_f), ("AC", jaccard)):
         measures[name] = function(*sets, empty=empty)

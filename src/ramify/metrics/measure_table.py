@@ -19,7 +19,7 @@ from ramify.metrics.hierarchical import (
     hierarchical_recall,
     smin,
 )
-from ramify.metrics.inputs import label_counts, matched_by_name, zero_one_matrix
+from ramify.metrics.inputs import known_matrix, matched_by_name, with_unknown, zero_one_matrix
 from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
 from ramify.metrics.measures import larger_is_better
@@ -90,8 +90,11 @@ def measure_table(
             y_pred = matched_by_name(y_true, y_pred, "y_pred", hierarchy)[1]
         y_true, y_score = matched_by_name(y_true, y_score, "y_score", hierarchy)
         y_score = as_array(y_score) if hasattr(y_score, "columns") else y_score
-        truth = zero_one_matrix(y_true, "y_true")
-        truth = truth if hierarchy is None else zero_one_matrix(hierarchy.close(sparse.csr_array(truth)), "y_true")
+        truth, unknown = known_matrix(y_true, hierarchy)
+        if unknown is not None:
+            truth = with_unknown(truth, unknown)
+        elif hierarchy is not None:
+            truth = zero_one_matrix(hierarchy.close(sparse.csr_array(truth)), "y_true")
         predicted = more_than_half(y_score) if y_pred is None else y_pred
         model = _label_measures(truth, y_score, predicted, hierarchy)
         constant = np.asfortranarray(np.broadcast_to(frequencies, truth.shape))
@@ -128,7 +131,11 @@ def _label_measures(truth: sparse.csc_array, scores: Any, predicted: Any, hierar
     by_example = {"precision": precision, "recall": recall, "F": f_score, "Jaccard": jaccard}
     for name, function in by_example.items():
         measures[f"{name}, mean of rows"] = (function, function(truth, predicted))
-    some_universal = bool((label_counts(truth) == truth.shape[0]).any())
+    n_unknown = np.asarray(np.isnan(truth.data), dtype=np.int64)
+    columns = np.repeat(np.arange(truth.shape[1]), np.diff(truth.indptr))
+    n_without = truth.shape[0] - np.diff(truth.indptr)  # unknown cells are stored
+    n_positive = np.diff(truth.indptr) - np.bincount(columns, weights=n_unknown, minlength=truth.shape[1])
+    some_universal = bool(((n_without == 0) & (n_positive > 0)).any())
     if some_universal:
         without = auprc(truth, scores, exclude_universal=True)
         measures["AUPRC, pooled, without universal labels"] = (auprc, without)

@@ -21,7 +21,7 @@ def reliability_bins(y_true: Any, probabilities: Any, *, n_bins: int = 10) -> pd
     Parameters
     ----------
     y_true : 0/1 array or CSR of shape (n_samples, n_labels) or (n_samples,)
-        True labels; all are pooled.
+        True labels; all are pooled, but for unknown ones (NaN).
     probabilities : array or CSR of the same shape
         Predicted probabilities; NaN is left out.
     n_bins : int, default=10
@@ -46,7 +46,7 @@ def reliability_bins(y_true: Any, probabilities: Any, *, n_bins: int = 10) -> pd
     truth, said = _flat(y_true), _flat(probabilities)
     if truth.shape != said.shape:
         raise ValueError(f"The probabilities ({said.size}) must have the shape of y_true ({truth.size}).")
-    known = ~np.isnan(said)
+    known = ~np.isnan(said) & ~np.isnan(truth)
     truth, said = truth[known], said[known]
     if said.size and not (said.min() >= -_ROUNDING and said.max() <= 1 + _ROUNDING):
         raise ValueError(f"Probabilities lie between 0 and 1. Got numbers from {said.min():g} to {said.max():g}.")

@@ -96,4 +96,4 @@ def _examples(results: Results) -> list[int] | None:
         return None
     if data.target_type.has_one_label:
         return np.bincount(np.asarray(data.y).astype(int), minlength=len(data.label_names)).tolist()
-    return [int(n) for n in np.asarray(data.y.sum(axis=0)).ravel()]
+    return [int(n) for n in data.label_counts]

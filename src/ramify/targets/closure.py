@@ -56,6 +56,20 @@ def close_partly_known(
     return closed, sparse.csr_array(sparse.vstack([open_ for _, open_ in blocks]), dtype=bool)
 
 
+def closed_cells(
+    cells: sparse.csr_array, hierarchy: Hierarchy, without_column: np.ndarray | None = None
+) -> sparse.csr_array:
+    """Label sets with NaN for unknown labels, closed; without any, 0/1 closed under ancestors."""
+    if cells.data.dtype.kind != "f" or not np.isnan(cells.data).any():
+        return sparse.csr_array(hierarchy.close(cells))
+    has, unknown = cells.copy(), cells.copy()
+    has.data, unknown.data = np.nan_to_num(cells.data), np.isnan(cells.data)
+    closed, still_unknown = close_partly_known(has.astype(np.int8), unknown.astype(bool), hierarchy, without_column)
+    open_ = still_unknown.astype(np.float64)
+    open_.data[:] = np.nan
+    return sparse.csr_array(closed.astype(np.float64) + open_)
+
+
 def _closed_block(
     Y: sparse.csr_array, unknown: sparse.csr_array, hierarchy: Hierarchy, implied: np.ndarray, first_row: int
 ) -> tuple[sparse.csr_array, sparse.csr_array]:

@@ -37,6 +37,7 @@ def read(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    unknown: str | float | None = None,
     hierarchy: Hierarchy | PathLike | None = None,
     feature_hierarchy: Hierarchy | PathLike | None = None,
     **options: Any,
@@ -69,6 +70,8 @@ def read(
         How text is written, as of `read_csv`; by default told by the file.
     sheet : str, optional
         Sheet of an Excel file.
+    unknown : str or number, optional
+        What target cells of a table hold where nothing is known, as of `read_csv`; ARFF files write ?.
     hierarchy : Hierarchy or path, optional
         Hierarchy of the labels, or its file: OBO or edges. Labels that the data do not have are left out, unless they
         lie above one; rows get all ancestors of their labels.
@@ -110,6 +113,7 @@ def read(
         "decimal": (decimal, None),
         "encoding": (encoding, None),
         "sheet": (sheet, None),
+        "unknown": (unknown, None),
     }
     options |= {name: value for name, (value, usual) in said.items() if value is not usual and value != usual}
     with with_standard_input(files) as paths:

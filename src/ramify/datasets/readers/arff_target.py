@@ -154,14 +154,8 @@ def hierarchy_labels(
     position = {name: k for k, name in enumerate(hierarchy.names)}
     indices: list[int] = []
     indptr = [0]
+    unknown = np.array([text is None for text in rows.texts[column]], dtype=bool)
     for row, text in enumerate(rows.texts[column]):
-        if text is None:
-            raise rows.error(
-                row,
-                column,
-                f"the labels {shown(attribute.name)} are missing",
-                "Remove the row, or write '' if it is known to have no label.",
-            )
         for label in text.split("@") if text else ():
             name = label.strip()
             if name in position:
@@ -178,7 +172,17 @@ def hierarchy_labels(
     labels = sparse.csr_array((np.ones(len(indices), dtype=np.int8), indices, indptr), shape=shape)
     labels.sum_duplicates()
     labels.data[:] = 1
-    return hierarchy, hierarchy.close(labels)
+    return hierarchy, with_unknown_rows(hierarchy.close(labels), unknown)
+
+
+def with_unknown_rows(y: sparse.csr_array, unknown: np.ndarray) -> sparse.csr_array:
+    """Label sets with a stored NaN for every label of some rows."""
+    if not unknown.any():
+        return y
+    rows = np.flatnonzero(unknown)
+    columns = np.arange(y.shape[1])
+    nan = (np.full(len(rows) * len(columns), np.nan), (np.repeat(rows, len(columns)), np.tile(columns, len(rows))))
+    return sparse.csr_array(y.astype(np.float64) + sparse.csr_array(nan, shape=y.shape))
 
 
 def _hierarchy(rows: Rows, attribute: Attribute, hierarchy_type: HierarchyType) -> Hierarchy:

@@ -16,6 +16,7 @@ from ramify.datasets.readers.ontology import read_obo, read_ontology, term_hiera
 from ramify.datasets.readers.raw_files import PathLike, advice_for_name, plain_name
 from ramify.datasets.term_names import known_spelling, meant_terms
 from ramify.hierarchy import Hierarchy
+from ramify.targets.closure import closed_cells
 
 
 def read_hierarchy(file: PathLike) -> Hierarchy:
@@ -82,9 +83,10 @@ def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Datas
     columns = column_of[cells.coords[1]]
     y = sparse.csr_array((cells.data, (cells.coords[0], columns)), shape=(data.n_samples, len(kept)))
     y.data = np.minimum(y.data, 1)  # a row may have two labels that are one term
+    closed = closed_cells(y, kept, np.setdiff1d(np.arange(len(kept)), column_of))
     titles = {**data.titles, **{name: terms.titles[name] for name in kept.names if name in terms.titles}}
     return replace(
-        data, y=kept.close(y), target="hierarchy", label_names=kept.names, hierarchy=kept, titles=titles, notes=notes
+        data, y=closed, target="hierarchy", label_names=kept.names, hierarchy=kept, titles=titles, notes=notes
     )
 
 

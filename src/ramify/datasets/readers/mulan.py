@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 from xml.parsers import expat
 
-import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
@@ -16,6 +15,7 @@ from ramify.datasets.readers.arff import load_arff
 from ramify.datasets.readers.arff_header import read_header
 from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, read_pieces, sha256_of, shown
 from ramify.hierarchy import Hierarchy
+from ramify.targets.closure import closed_cells
 
 _NAMESPACE = "http://mulan.sourceforge.net/labels"
 _DEEPEST = 1000
@@ -210,13 +210,8 @@ def _label_columns(xml_path: Path, tree: LabelTree, arff_path: Path, encoding: s
 
 def _with_hierarchy(data: Dataset, tree: LabelTree) -> Dataset:
     hierarchy = Hierarchy.from_edges(tree.edges, nodes=tree.lines)
-    if not sparse.issparse(data.y):
-        row, label = (int(k) for k in np.argwhere(np.isnan(data.y))[0])
-        raise ValueError(
-            f"{data.source}: the label {data.label_names[label]!r} of row {row} is missing, and labels of a hierarchy "
-            "must be known. Remove the row or fill in its labels."
-        )
     column_of = {name: column for column, name in enumerate(data.label_names)}
     order = [column_of[name] for name in hierarchy.names]
-    Y = hierarchy.close(sparse.csr_array(sparse.csc_array(data.y)[:, order]))
+    given = sparse.csr_array(sparse.csc_array(data.y)[:, order])
+    Y = closed_cells(given, hierarchy)
     return replace(data, y=Y, target="hierarchy", label_names=hierarchy.names, hierarchy=hierarchy)

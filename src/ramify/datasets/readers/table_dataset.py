@@ -60,6 +60,7 @@ class TableChoice:
     label_separator: str = "|"
     path_separator: str = "/"
     storage: str = "auto"
+    unknown: str | float | None = None
 
     def __post_init__(self) -> None:
         check_option(self.reader, "kind", self.kind, (None, *KINDS))
@@ -153,7 +154,11 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
     if choice.target is None and choice.roles == "auto":
         _refuse_no_target(table, targets, choice)
     target_choice = TargetChoice(
-        choice.kind, choice.label_separator, choice.path_separator, several=known is not None and len(known.target) > 1
+        choice.kind,
+        choice.label_separator,
+        choice.path_separator,
+        several=known is not None and len(known.target) > 1,
+        unknown=None if choice.unknown is None else str(choice.unknown),
     )
     found = read_table_target(table, target_choice, targets, may_lack=known is not None)
     formats = _date_columns(table, [j for j in free if j not in nominal and j not in kept], known)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Target
-from ramify.datasets.readers.arff_target import NEGATIVE_AND_POSITIVE, TargetColumns
+from ramify.datasets.readers.arff_target import NEGATIVE_AND_POSITIVE, TargetColumns, with_unknown_rows
 from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values, is_plain_number
 from ramify.datasets.readers.label_rankings import natural_key
 from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
@@ -29,6 +29,8 @@ class TargetChoice:
     path_separator: str
     several: bool = False
     """Whether one column is what is left of several."""
+    unknown: str | None = None
+    """What target cells hold where nothing is known."""
 
 
 def read_table_target(
@@ -38,17 +40,38 @@ def read_table_target(
     if not targets:
         return TargetColumns(None, None, ())
     names = tuple(table.names[j] for j in targets)
+    table, unknown = _without_unknown(table, targets, choice.unknown)
     empty_is_a_set = choice.kind is not None and target_type(choice.kind).has_sets and not choice.several
     if may_lack and not empty_is_a_set:
-        n_empty = int(np.logical_or.reduce([_is_missing(table.columns[j]) for j in targets]).sum())
-        if n_empty:
+        n_empty = int(np.logical_and.reduce([_is_missing(table.columns[j]) for j in targets]).sum())
+        if n_empty == table.n_rows or (n_empty and len(targets) == 1):
             told = f"The target is empty in {n_empty} of {table.n_rows} rows, so that nothing is measured."
             return TargetColumns(None, None, (), notes=(told,))
     if len(targets) > 1 or choice.several:
-        return _several_columns(table, targets, names, choice.kind)
+        return _several_columns(table, targets, names, choice)
     kind = choice.kind or _kind_of(table.columns[targets[0]], choice)
     found = _OF_ONE_COLUMN[kind](table, targets[0], choice)
+    if unknown.any() and found.kind is not None and target_type(found.kind).has_sets:
+        found = replace(found, y=with_unknown_rows(found.y, unknown))
     return found if choice.kind else replace(found, notes=_told_numbers(names[0], found))
+
+
+def _without_unknown(table: Table, targets: list[int], unknown: str | None) -> tuple[Table, np.ndarray]:
+    """The table with empty cells where target columns hold the word for unknown, and the rows in which one does."""
+    rows = np.zeros(table.n_rows, dtype=bool)
+    if unknown is None:
+        return table, rows
+    columns = list(table.columns)
+    for j in targets:
+        cells = columns[j]
+        if isinstance(cells, np.ndarray):
+            here = cells == float(unknown) if is_plain_number(unknown) else np.zeros(len(cells), dtype=bool)
+            columns[j] = np.where(here, np.nan, cells)
+        else:
+            here = np.array([isinstance(cell, str) and cell.strip() == unknown for cell in cells], dtype=bool)
+            columns[j] = [None if is_unknown else cell for cell, is_unknown in zip(cells, here, strict=True)]
+        rows |= here
+    return replace(table, columns=columns), rows
 
 
 def may_be_numbers(kind: Target | None) -> bool:
@@ -112,7 +135,8 @@ def _target_numbers(table: Table, targets: list[int]) -> np.ndarray:
     return np.column_stack(columns)
 
 
-def _several_columns(table: Table, targets: list[int], names: tuple[str, ...], kind: Target | None) -> TargetColumns:
+def _several_columns(table: Table, targets: list[int], names: tuple[str, ...], choice: TargetChoice) -> TargetColumns:
+    kind = choice.kind
     if kind is not None and kind not in _OF_SEVERAL_COLUMNS:
         raise ValueError(f"kind={kind!r} takes one target column. Got {len(targets)}: {', '.join(names[:6])}.")
     notes: tuple[str, ...] = ()
@@ -123,13 +147,13 @@ def _several_columns(table: Table, targets: list[int], names: tuple[str, ...], k
         is_missing = np.isnan(values)
         is_binary = bool((np.isin(values, (0, 1)) | is_missing).all()) and not is_missing.all()
         kind = "labels" if is_binary else "numbers"
-        if is_binary and is_missing.any():
+        if is_binary and is_missing.any() and choice.unknown is None:
             row, column = (int(k) for k in np.argwhere(is_missing)[0])
             raise table.error(
                 row,
                 targets[column],
                 f"the label {shown(names[column])} is empty",
-                "Write 0 or 1, or say kind='labels' (--kind) if empty cells are unknown.",
+                "Write 0 or 1, or say kind='labels' (--kind) if empty cells are unknown, or unknown=... (--unknown).",
             )
     y = _OF_SEVERAL_COLUMNS[kind](table, targets, names, values)
     n_unknown = int(np.isnan(values).sum())

@@ -43,6 +43,7 @@ def read_csv(
     roles: Roles = "auto",
     dates: str | Sequence[str] | None = None,
     label_separator: str = "|",
+    unknown: str | float | None = None,
     path_separator: str = "/",
     missing: Collection[str] = MISSING,
     separator: str | None = None,
@@ -81,6 +82,9 @@ def read_csv(
         out. "dmy" and "mdy" say whether the day or the month comes first in 01/02/2024.
     label_separator, path_separator : str
         What separates labels of a set and steps of a path.
+    unknown : str or number, optional
+        What target cells hold where it is not known whether a row has the label, or which number it has; empty cells of
+        several target columns say the same.
     missing : collection of str
         Cells that mean a missing value.
     separator : str, optional
@@ -127,6 +131,7 @@ def read_csv(
         dates=dates,
         decimal=decimal,
         label_separator=label_separator,
+        unknown=unknown,
         path_separator=path_separator,
         storage=storage,
     )
@@ -162,6 +167,7 @@ def read_parquet(
     dates: str | Sequence[str] | None = None,
     decimal: Literal[".", ","] | None = None,
     label_separator: str = "|",
+    unknown: str | float | None = None,
     path_separator: str = "/",
     storage: Literal["auto", "dense", "sparse"] = "auto",
 ) -> Dataset:
@@ -171,7 +177,7 @@ def read_parquet(
     ----------
     files : path or sequence of paths
         One file, or the files of one set with the same columns.
-    target, kind, identifier, weight, ignore, keep, categorical, roles, dates, decimal, label_separator, \
+    target, kind, identifier, weight, ignore, keep, categorical, roles, dates, decimal, unknown, label_separator, \
             path_separator, storage
         As of `read_csv`. A column of lists of text may be a target of kind "labels" or "hierarchy".
 
@@ -206,6 +212,7 @@ def read_parquet(
         dates=dates,
         decimal=decimal,
         label_separator=label_separator,
+        unknown=unknown,
         path_separator=path_separator,
         storage=storage,
     )
@@ -227,6 +234,7 @@ def read_excel(
     dates: str | Sequence[str] | None = None,
     decimal: Literal[".", ","] | None = None,
     label_separator: str = "|",
+    unknown: str | float | None = None,
     path_separator: str = "/",
     missing: Collection[str] = MISSING,
     storage: Literal["auto", "dense", "sparse"] = "auto",
@@ -239,7 +247,7 @@ def read_excel(
         One file, or the files of one set with the same columns. The first row that is not empty names the columns.
     sheet : str, optional
         Name of the sheet; needed where more than one holds something.
-    target, kind, identifier, weight, ignore, keep, categorical, roles, dates, decimal, label_separator, \
+    target, kind, identifier, weight, ignore, keep, categorical, roles, dates, decimal, unknown, label_separator, \
             path_separator, missing, storage
         As of `read_csv`.
 
@@ -274,6 +282,7 @@ def read_excel(
         dates=dates,
         decimal=decimal,
         label_separator=label_separator,
+        unknown=unknown,
         path_separator=path_separator,
         storage=storage,
     )

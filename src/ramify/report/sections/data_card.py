@@ -33,8 +33,14 @@ def _part(results: Results) -> dict[str, Any] | None:
         figures.append((f"{data.n_labels:,}", noun))
         facts.append(("Target", f"{data.n_labels:,} {noun}"))
     if data.target_type.has_sets:
-        per_row = np.asarray(data.y.sum(axis=1)).ravel()
+        labels = sparse.csr_array(data.y, copy=True)
+        labels.data = np.nan_to_num(labels.data)
+        per_row = np.asarray(labels.sum(axis=1)).ravel()
         facts.append(("Labels per example", f"{per_row.mean():.1f} on average, {int(per_row.max(initial=0))} at most"))
+    if data.known_share is not None:
+        least = int(data.known_share.argmin())
+        of_least = f"{data.label_names[least]} least, {data.known_share[least]:.0%}"
+        facts.append((f"Known {noun}", f"{data.known_share.mean():.0%} of the cells ({of_least})"))
     if data.hierarchy is not None:
         shape = "tree" if data.hierarchy.is_tree else "DAG"
         deepest = _levels(data.hierarchy)
