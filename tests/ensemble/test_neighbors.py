@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import ramify
 from ramify.datasets import make_hierarchical, make_multilabel
 from ramify.ensemble import BoostedClassifier, ForestClassifier, ForestRegressor, NeighborsClassifier, Portfolio
+from ramify.ensemble.threshold import exceeded_threshold
 from ramify.metrics import average_precision
 from ramify.ranking import forest_ranking, portfolio_ranking
 
@@ -190,3 +191,19 @@ def test_a_portfolio_weighs_neighbours_and_their_forest_ranks():
 def test_wrong_parameters_are_refused(parameters, error, words):
     with pytest.raises(error, match=words):
         NeighborsClassifier(**parameters).fit(SETS.X, SETS.y)
+
+
+@pytest.mark.parametrize("rule", ["f1", "density"])
+def test_a_chosen_threshold_is_that_of_rows_predicted_by_the_others(rule):
+    n_rows, y = 40, np.asarray(SETS.y[:40].todense() if hasattr(SETS.y, "todense") else SETS.y[:40])
+    model = NeighborsClassifier(50, forest=FEW, sharpness=6.0, threshold=rule, random_state=0).fit(SETS.X[:40], y)
+    space = model._rows.toarray() if hasattr(model._rows, "toarray") else model._rows
+    left_out = np.zeros(y.shape)
+    for row in range(n_rows):
+        others = np.delete(np.arange(n_rows), row)
+        squares = ((space[others] - space[row]) ** 2).sum(axis=1)
+        share = np.exp(-6.0 * (squares - squares.min()) / squares.mean())
+        left_out[row] = share @ y[others] / share.sum()
+    expected = exceeded_threshold(rule, left_out, y)
+    np.testing.assert_allclose(model.threshold_, expected, atol=1e-9)
+    assert (model.threshold_ != 0.5).any()

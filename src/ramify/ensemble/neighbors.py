@@ -16,6 +16,14 @@ from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.ensemble.threshold import (
+    check_threshold,
+    exceeded_threshold,
+    fitted_threshold,
+    is_chosen,
+    is_fitted_threshold,
+    label_sets,
+)
 from ramify.features import Features, apply_features, distance_columns, learn_features, stored_like
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
@@ -46,12 +54,15 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
     sharpness : float or "auto", default="auto"
         How fast the weight of a neighbour falls with its distance: `exp(-sharpness * d^2 / mean of d^2)`, with the mean
         over the neighbours. "auto" takes that of 1 to 24 which predicts training rows best, each by the others.
+    threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
+        Probability above which a label of a label set is predicted, as of `ForestClassifier`; one that is chosen is
+        chosen on training rows, each predicted by the others.
     categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
         Which features are nominal; by default the columns of a frame with a category or string dtype.
     n_jobs : int or None, default=None
         Threads.
     random_state : int, RandomState or None, default=None
-        Seed of the forest, and of the 1,000 rows by which the sharpness is chosen where training has more.
+        Seed of the forest, and of the 1,000 rows by which sharpness and threshold are chosen where training has more.
 
     Attributes
     ----------
@@ -59,6 +70,8 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         The fitted forest, whose `feature_importances_` are the weights.
     sharpness_ : float
         The sharpness that is used.
+    threshold_ : float or ndarray of shape (n_labels,)
+        Probability that a predicted label exceeds.
     classes_, label_names_, n_outputs_, target_kind_, prior_
         Those of the forest.
     n_features_in_, feature_names_in_, categories_
@@ -89,6 +102,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         **ENCODED_FEATURES,
         "forest_": instance(ForLabels),
         "sharpness_": number(low=0),
+        "threshold_": instance(float, np.ndarray),
         "_centre": numbers("n_features"),
         "_spread": numbers("n_features", low=0),
         "_rows": matrix("n_rows", "n_columns"),
@@ -103,6 +117,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         hierarchy: Hierarchy | None = None,
         forest: Any = None,
         sharpness: Any = "auto",
+        threshold: Any = 0.5,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -111,6 +126,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         self.hierarchy = hierarchy
         self.forest = forest
         self.sharpness = sharpness
+        self.threshold = threshold
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -187,12 +203,13 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         self._rows = self._placed(features)
         self._labels = sparse.csr_array(target.Y, dtype=np.float64)
         self._row_weights = np.ones(self._labels.shape[0]) if weights is None else weights.astype(np.float64)
-        self.sharpness_ = float(self._best_sharpness(seed) if isinstance(self.sharpness, str) else self.sharpness)
+        self._choose(target, seed)
         return self
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_neighbors", self.n_neighbors, low=1)
         check_jobs(self, self.n_jobs)
+        check_threshold(self)
         if not (isinstance(self.sharpness, str) and self.sharpness == "auto"):
             if isinstance(self.sharpness, str):
                 raise ValueError(
@@ -265,12 +282,14 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         share = sparse.csr_array((weights.ravel(), positions.ravel(), offsets), shape=(n_rows, self._rows.shape[0]))
         return np.minimum((share @ self._labels).toarray(), 1.0)
 
-    def _best_sharpness(self, seed: int) -> float:
-        """The sharpness with which training rows are predicted best, each by the others."""
+    def _choose(self, target: LabelTarget, seed: int) -> None:
+        """The sharpness with which training rows are predicted best, each by the others, and the threshold likewise."""
+        self.threshold_ = fitted_threshold(self, target.kind, self._labels.shape[1])
+        by_rows = isinstance(self.sharpness, str)
+        self.sharpness_ = _SHARPNESSES[len(_SHARPNESSES) // 2] if by_rows else float(self.sharpness)
         n_rows = self._rows.shape[0]
-        middle = _SHARPNESSES[len(_SHARPNESSES) // 2]
-        if n_rows < 3:
-            return middle
+        if n_rows < 3 or not (by_rows or is_chosen(self.threshold)):
+            return
         chosen = np.arange(n_rows)
         if n_rows > _TRIED_ROWS:
             chosen = np.sort(np.random.default_rng(seed).choice(n_rows, _TRIED_ROWS, replace=False))
@@ -279,11 +298,14 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         others[others.all(axis=1), -1] = False  # equal rows came before the row itself
         squares, positions = (part[others].reshape(len(chosen), -1) for part in (squares, positions))
         truth = self._labels[chosen]
-        scores = [
-            average_precision(truth, self._mean_of(squares, positions, sharpness), exclude_universal=True)
-            for sharpness in _SHARPNESSES
-        ]
-        return _SHARPNESSES[int(np.argmax(scores))] if np.isfinite(scores).all() else middle
+        if by_rows:
+            means = (self._mean_of(squares, positions, sharpness) for sharpness in _SHARPNESSES)
+            scores = [average_precision(truth, mean, exclude_universal=True) for mean in means]
+            if np.isfinite(scores).all():
+                self.sharpness_ = _SHARPNESSES[int(np.argmax(scores))]
+        if is_chosen(self.threshold):
+            mean, weights = self._mean_of(squares, positions, self.sharpness_), self._row_weights[chosen]
+            self.threshold_ = exceeded_threshold(self.threshold, mean, truth, sample_weight=weights)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Weighted mean of the neighbours.
@@ -303,7 +325,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         return self._mean_of(*self._nearest(rows, min(self.n_neighbors, self._rows.shape[0])), self.sharpness_)
 
     def predict(self, X: Any) -> Any:
-        """The most probable class, or the labels whose probability exceeds one half.
+        """The most probable class, or the labels whose probability exceeds `threshold_`.
 
         Parameters
         ----------
@@ -318,7 +340,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         probabilities = self.predict_proba(X)
         if target_type(self.target_kind_).has_one_label:
             return self.classes_[probabilities.argmax(axis=1)]
-        sets = (probabilities > 0.5).astype(np.int64)
+        sets = label_sets(probabilities, self.threshold_, self.hierarchy)
         return sparse.csr_array(sets) if self._sparse_sets else sets
 
     @property
@@ -367,6 +389,8 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         yield n_values == forest.trees_.n_categories.tolist(), "categories_ does not fit the forest"
         yield self._rows.shape[1] == sum(n or 1 for n in n_values), "the training rows have other features"
         yield self._labels.shape[1] == len(forest.label_names_), "the training rows have other labels"
+        right = is_fitted_threshold(self.threshold_, self._labels.shape[1])
+        yield right, "threshold_ must be a number between 0 and 1, or one per label"
         held = self._labels.data if sparse.issparse(self._labels) else self._labels
         yield bool(np.isin(held, (0, 1)).all()), "labels of training rows must be 0 or 1"
         yield bool((self._row_weights > 0).all() and (self._spread > 0).all()), "weights and spreads must be positive"
