@@ -27,7 +27,8 @@ class Dataset:
     Parameters
     ----------
     X : ndarray or CSC of shape (n_samples, n_features)
-        Features. A nominal column holds the code of its value in `categories`; NaN is missing.
+        Features. A nominal column holds the code of its value in `categories`; NaN is missing. Codes are those of this
+        data set: a model that is used on another file is fitted and used on `to_frame()`, which has the values.
     y : ndarray or CSR, optional
         Classes (n,), label sets (n, L) as 0/1 CSR (closed under ancestors where there is a hierarchy), numbers (n,) or
         (n, T), or rankings (n, L) of ranks: 1 best, equal = tie, NaN = unranked. In label sets and several numbers NaN,
