@@ -41,10 +41,8 @@ NUMBERS = np.array([0.5, 1.5, np.nan, 2.5])
     ("estimator", "y"),
     [
         (ensemble.ForestRegressor(3), NUMBERS),
-        (ensemble.ForestRegressor(3), pd.DataFrame({"height": [1.0, 2.0, 3.0, 4.0], "weight": NUMBERS})),
         (ensemble.ForestRegressor(3), np.where(np.isnan(NUMBERS), np.inf, NUMBERS)),
         (ranking.ReliefRanker(1), NUMBERS),
-        (ranking.ReliefRanker(1), np.column_stack([[0, 1, 0, 1], [1, 0, np.nan, 0]])),
         (ranking.ReliefRanker(1), np.array(["a", "b", None, "b"], dtype=object)),
         (
             ranking.ReliefRanker(1, target="mixed"),

@@ -83,6 +83,6 @@ def test_the_quick_study_prints_what_the_paper_printed(data_folder, tmp_path):
     }
     found = file.findings(study.run())
     assert "/ 0.963" in found
-    assert "Friedman chi-square 6.12, p = 0.0468" in found
+    assert "| trees, printed | 16 | 6.12 | 0.0468 |" in found
     assert (study.table("depth")["ERT"] < study.table("depth")["RT"]).all()
     assert study.table("tau")["LRF-RT"].mean() > study.table("tau")["RT"].mean()

@@ -77,7 +77,6 @@ ARFF_FAULTS = {
     "a byte that is not UTF-8": (TEXT.encode() + b"a\xe9,1\n", 5, 2, "byte 0xe9 is not valid utf-8"),
     "UTF-16": (NUMBER.encode("utf-16"), 1, None, "this is UTF-16"),
     "an unknown label": ("@relation r\n@attribute c hierarchical 1,1/2\n@data\n1/3\n", 4, 1, "'1/3' is not in the hierarchy"),
-    "missing labels": ("@relation r\n@attribute a numeric\n@attribute c hierarchical 1\n@data\n1,?\n", 5, 3, "the labels 'c' are missing"),
     "an empty step of a path": ("@relation r\n@attribute c hierarchical 1,1//2\n@data\n1\n", 2, 29, "'1//2' is no path"),
     "a cycle of labels": ("@relation r\n@attribute c hierarchical root/a,a/b,b/a\n@data\na\n", 2, None, "cannot have a cycle"),
     "a date as a feature": ("@relation r\n@attribute d date\n@attribute a numeric\n@data\n", 2, None, "is a date and cannot be a feature"),

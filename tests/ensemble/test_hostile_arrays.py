@@ -177,7 +177,7 @@ def test_full_trees_repeat_their_training_rows(kind):
 @pytest.mark.parametrize(
     ("y", "words"),
     [
-        (np.where(SETS == 1, 1.0, np.nan), "Input y contains NaN"),
+        (np.where(np.arange(SETS.shape[1]) == 1, np.nan, SETS), "known of no row"),
         (np.array([None] * N), "NaN|None"),
         (SETS + 1, "0/1 matrix"),
         (SETS[:-1], "inconsistent numbers of samples"),
@@ -195,7 +195,7 @@ def test_bad_classes_and_sets_are_refused(y, words):
     ("y", "words"),
     [
         (np.full(N, np.inf), "infinity"),
-        (np.full((N, 2), np.nan), "NaN"),
+        (np.full((N, 2), np.nan), "known of no row"),
         (NUMBERS[:-1], "inconsistent numbers of samples"),
         (np.array(["x"] * N), "could not convert|dtype|numeric"),
     ],

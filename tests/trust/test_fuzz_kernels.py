@@ -60,6 +60,9 @@ def use_the_library(folder: Path) -> None:
     scores = ["genie3", "symbolic", "permutation", "genie3_oob"]
     ranking.forest_ranking(labels, scores, X, data.y)
     ranking.forest_ranking(numbers, scores, X, X[:, [0, 2]])
+    partly = np.where(np.arange(40)[:, None] % 7 == np.arange(3), np.nan, X[:, [0, 2, 4]] > 0)
+    for forest, y in ((ensemble.ForestClassifier, partly), (ensemble.ForestRegressor, partly + X[:, [5]])):
+        ranking.forest_ranking(forest(2, random_state=0).fit(X, y), scores, X, y)
     ranks = make_label_ranking(40, n_features=6, random_state=0)
     ranked = ensemble.LabelRankingForest(2, aggregate="mallows", oob_score=True, random_state=0).fit(ranks.X, ranks.y)
     ensemble.LabelRankingForest(2, criterion="entropy", random_state=0).fit(ranks.X, ranks.y).predict(ranks.X)

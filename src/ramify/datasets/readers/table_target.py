@@ -69,7 +69,8 @@ def _without_unknown(table: Table, targets: list[int], unknown: str | None) -> t
             columns[j] = np.where(here, np.nan, cells)
         else:
             here = np.array([isinstance(cell, str) and cell.strip() == unknown for cell in cells], dtype=bool)
-            columns[j] = [None if is_unknown else cell for cell, is_unknown in zip(cells, here, strict=True)]
+            known = [None if is_unknown else cell for cell, is_unknown in zip(cells, here, strict=True)]
+            columns[j] = TextColumn.of(known) if isinstance(cells, TextColumn) else known
         rows |= here
     return replace(table, columns=columns), rows
 
