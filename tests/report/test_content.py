@@ -219,3 +219,17 @@ def test_a_group_is_named_as_one_where_it_is_claimed(make_results):
         assert driving(content, content["methods"][0], label) == [group]
     assert best[0] != best[1]
     assert not content["lead"].startswith("Branches have their own drivers")  # it is one driver
+
+
+def test_only_claims_are_called_drivers(make_results):
+    results = make_results()
+    names, roots = results.dataset.feature_names, results.dataset.hierarchy.roots[:2]
+    best = [names[results.label_ranking.for_label(root).order[0]] for root in roots]
+    untested = report_content(replace(results, discoveries=None))
+    assert untested["lead"].startswith("Ranked first, not tested: ")
+    assert f"{best[0]} for {roots[0]}" in untested["lead"]
+    assert not any("driver" in sentence for sentence in untested["summary"])
+    claims = tuple(Claim(one, root, 0.1, 0.0, 0.2, 1e-9, 1e-6, 50, None) for one, root in zip(best, roots, strict=True))
+    tested = report_content(replace(results, discoveries=Discoveries(claims, branches=("", *roots))))
+    assert tested["lead"].startswith("Branches have their own drivers: ")
+    assert f"{roots[0]} by {best[0]}" in tested["lead"]

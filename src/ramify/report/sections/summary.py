@@ -80,8 +80,11 @@ def _branch_sentence(content: dict[str, Any]) -> list[str]:
             leads[features[0]] = label
     if len(leads) < 2:
         return []
-    parts = [f"{labels['names'][label]} by {feature}" for feature, label in list(leads.items())[:3]]
-    return ["Branches have their own drivers: " + ", ".join(parts[:-1]) + " and " + parts[-1] + "."]
+    claimed = content["features"]["claims"] is not None
+    first = [(labels["names"][label], feature) for feature, label in list(leads.items())[:3]]
+    parts = [f"{name} by {feature}" if claimed else f"{feature} for {name}" for name, feature in first]
+    says = "Branches have their own drivers" if claimed else "Ranked first, not tested"
+    return [f"{says}: {', '.join(parts[:-1])} and {parts[-1]}."]
 
 
 def _planted_sentence(content: dict[str, Any]) -> list[str]:
