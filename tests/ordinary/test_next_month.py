@@ -1,5 +1,7 @@
 """A model of a bank's file as it is predicts next month's as well as one of data prepared by hand."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import ramify
 from ramify.analysis import fit_model
 from ramify.analysis.model_data import model_features
+from ramify.cli.main import main
 from ramify.datasets import ColumnRoles, read
 from ramify.ensemble import ForestClassifier
 from ramify.metrics import auprc
@@ -94,11 +97,30 @@ def test_outcomes_that_are_not_known_yet_are_no_target(months, tmp_path):
     this, following = months
     (tmp_path / "march.csv").write_bytes(as_the_bank_writes_it(this))
     data = read(tmp_path / "march.csv", "Product*")
-    (tmp_path / "april.csv").write_bytes(as_the_bank_writes_it(following.assign(**{LABELS[0]: ""})))
+    (tmp_path / "april.csv").write_bytes(as_the_bank_writes_it(following.assign(**dict.fromkeys(LABELS, ""))))
     later = read(tmp_path / "april.csv", roles=data.roles)
     assert later.target is None
     assert "The target is empty in 400 of 400 rows, so that nothing is measured." in later.notes
     assert model_features(later).shape == (400, 3)
+
+
+def test_one_outcome_that_is_not_known_yet_is_left_out_of_the_measures(months, tmp_path, capsys):
+    this, following = months
+    (tmp_path / "march.csv").write_bytes(as_the_bank_writes_it(this))
+    (tmp_path / "april.csv").write_bytes(as_the_bank_writes_it(following.assign(**{LABELS[0]: ""})))
+    later = read(tmp_path / "april.csv", roles=read(tmp_path / "march.csv", "Product*").roles)
+    cells = np.asarray(later.y)
+    assert np.isnan(cells[:, 0]).all()
+    np.testing.assert_array_equal(cells[:, 1:], following[list(LABELS[1:])].to_numpy())
+    model = tmp_path / "m.ramify"
+    with pytest.raises(SystemExit, match="^0$"):
+        main(["fit", str(tmp_path / "march.csv"), "-t", "Product*", "-o", str(model), "--trees", "10", "-q"])
+    capsys.readouterr()
+    with pytest.raises(SystemExit, match="^0$"):
+        main(["predict", str(model), str(tmp_path / "april.csv"), "-o", str(tmp_path / "p.csv"), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["measured_on"]
+    assert np.isfinite([one["model"] for one in told["measures"].values() if one["model"] is not None]).all()
 
 
 def test_roles_of_another_kind_are_refused():

@@ -44,7 +44,7 @@ def read_table_target(
     empty_is_a_set = choice.kind is not None and target_type(choice.kind).has_sets and not choice.several
     if may_lack and not empty_is_a_set:
         n_empty = int(np.logical_and.reduce([_is_missing(table.columns[j]) for j in targets]).sum())
-        if n_empty == table.n_rows or (n_empty and len(targets) == 1):
+        if n_empty and (n_empty == table.n_rows or len(targets) == 1):
             told = f"The target is empty in {n_empty} of {table.n_rows} rows, so that nothing is measured."
             return TargetColumns(None, None, (), notes=(told,))
     if len(targets) > 1 or choice.several:
