@@ -82,7 +82,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "extra trees of 60 labels": lambda: grown("ForestClassifier", n_estimators=30, splitter="random", bootstrap=False)(
         *LABELS
     ),
-    "forest of label rankings": lambda: grown("LabelRankingForest", n_estimators=10)(
+    "forest of label rankings": lambda: grown("LabelRankingForest", n_estimators=10, gamma=0.98, min_samples_leaf=2)(
         LABELS[0], np.argsort(np.argsort(LABELS[0][:, :5], axis=1), axis=1) + 1.0
     ),
     "forest over nominal features": lambda: grown(
