@@ -37,6 +37,22 @@ std::tuple<OutArray<double>, OutArray<std::int32_t>, OutArray<std::int64_t>> bin
                          to_numpy(std::move(result.offsets)));
 }
 
+std::tuple<OutArray<std::int32_t>, OutArray<double>> bind_predict_top(const Forest& forest, const HeldFeatures& rows,
+                                                                      std::int64_t top, std::int64_t first_row,
+                                                                      std::int64_t last_row, int n_threads) {
+  require_range(first_row, last_row, rows.rows->n_rows());
+  require(top >= 1 && top <= forest.n_outputs, "top must be from 1 to the number of outputs.");
+  const auto n_rows = static_cast<std::size_t>(last_row - first_row), n_top = static_cast<std::size_t>(top);
+  std::vector<std::int32_t> outputs(n_rows * n_top);
+  std::vector<double> values(n_rows * n_top);
+  Patience().run([&](const Poll& poll) {
+    predict_top(forest, *rows.rows, {first_row, last_row}, top, threads(n_threads), poll, outputs.data(),
+                values.data());
+    return 0;
+  });
+  return std::make_tuple(to_numpy(std::move(outputs), n_rows, n_top), to_numpy(std::move(values), n_rows, n_top));
+}
+
 OutArray<std::int32_t> bind_apply(const Forest& forest, const HeldFeatures& rows, int n_threads) {
   const auto n_rows = static_cast<std::size_t>(rows.rows->n_rows()),
              n_trees = static_cast<std::size_t>(forest.n_trees());
@@ -142,6 +158,8 @@ void bind_forests(nb::module_& m) {
   m.def("predict", &bind_predict_sparse, "forest"_a, "rows"_a, nb::kw_only(), "threshold"_a, "first_row"_a,
         "last_row"_a, "n_threads"_a,
         "For labels, keeping probabilities > 0 and >= threshold: CSR (data, indices, indptr).");
+  m.def("predict", &bind_predict_top, "forest"_a, "rows"_a, nb::kw_only(), "top"_a, "first_row"_a, "last_row"_a,
+        "n_threads"_a, "For labels, the largest of each row: outputs and values, (rows, top) each.");
   m.def("apply", &bind_apply, "forest"_a, "rows"_a, nb::kw_only(), "n_threads"_a,
         "The leaf that each row reaches: (n_rows, n_trees), node ids within the tree.");
   m.def("predict_oob", &bind_predict_oob, "forest"_a, "rows"_a, nb::kw_only(), "bag_rows"_a.noconvert().none(),

@@ -20,7 +20,7 @@ void check_features(const Forest& forest, const FeatureRows& rows) {
 
 namespace {
 
-/// Call `visit(first, last, block, thread)` for blocks of loaded rows.
+/// Call `visit(first, last, block, task, thread)` for blocks of loaded rows.
 template <class Visit>
 void for_each_block(const FeatureRows& rows, RowRange range, int n_threads, const Poll& poll, Visit visit) {
   if (range.first < 0 || range.last > rows.n_rows() || range.first > range.last)
@@ -35,11 +35,49 @@ void for_each_block(const FeatureRows& rows, RowRange range, int n_threads, cons
         if (block.empty()) block.assign(static_cast<std::size_t>(size * rows.n_features()), 0.0);
         const std::int64_t first = range.first + task * size, last = std::min(first + size, range.last);
         rows.load(first, last, block.data());
-        visit(first, last, block.data(), task);
+        visit(first, last, block.data(), task, thread);
         rows.unload(first, last, block.data());
       },
       poll);
 }
+
+}  // namespace
+
+namespace {
+
+/// Sums over trees of what the leaves of a row hold: one array per thread, of which only what was added to is read and
+/// cleared.
+class RowSums {
+ public:
+  explicit RowSums(std::int64_t n_outputs)
+      : sums_(static_cast<std::size_t>(n_outputs), 0.0), is_touched_(static_cast<std::size_t>(n_outputs), 0) {}
+
+  /// Call `visit(output, sum)` for what the row's leaves hold, outputs ascending.
+  template <class Visit>
+  void take(const Forest& forest, const double* row, Visit visit) {
+    for (const auto& tree : forest.trees) {
+      read_leaf(forest, *tree, find_leaf(*tree, row), [this](std::int32_t output, double value) {
+        const auto at = static_cast<std::size_t>(output);
+        if (!is_touched_[at]) touched_.push_back(output);
+        is_touched_[at] = 1;
+        sums_[at] += value;
+      });
+    }
+    std::sort(touched_.begin(), touched_.end());
+    for (const std::int32_t output : touched_) {
+      const auto at = static_cast<std::size_t>(output);
+      visit(output, sums_[at]);
+      sums_[at] = 0;
+      is_touched_[at] = 0;
+    }
+    touched_.clear();
+  }
+
+ private:
+  std::vector<double> sums_;
+  std::vector<std::uint8_t> is_touched_;
+  std::vector<std::int32_t> touched_;
+};
 
 }  // namespace
 
@@ -49,7 +87,7 @@ void predict(const Forest& forest, const FeatureRows& rows, RowRange range, int 
   const std::int64_t n_features = rows.n_features();
   const double divisor = forest.divisor();
   for_each_block(rows, range, n_threads, poll,
-                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t, int) {
                    double* const sums = out + (first - range.first) * forest.n_outputs;
                    std::fill(sums, sums + (last - first) * forest.n_outputs, 0.0);
                    const auto row_at = [block, n_features](std::int64_t row) { return block + row * n_features; };
@@ -72,29 +110,18 @@ SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, R
   const double divisor = forest.divisor();
   const std::int64_t size = rows.rows_per_block();
   std::vector<SparsePrediction> parts(static_cast<std::size_t>((range.last - range.first + size - 1) / size));
+  std::vector<RowSums> sums(static_cast<std::size_t>(n_threads), RowSums(forest.n_outputs));
   for_each_block(rows, range, n_threads, poll,
-                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t task) {
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t task, int thread) {
                    SparsePrediction& part = parts[static_cast<std::size_t>(task)];
-                   std::vector<double> sums(static_cast<std::size_t>(forest.n_outputs), 0.0);
-                   std::vector<std::int32_t> touched;
                    for (std::int64_t row = 0; row < last - first; ++row) {
-                     for (const auto& tree : forest.trees) {
-                       const std::int32_t leaf = find_leaf(*tree, block + row * forest.n_features());
-                       read_leaf(forest, *tree, leaf, [&](std::int32_t output, double value) {
-                         if (sums[static_cast<std::size_t>(output)] == 0) touched.push_back(output);
-                         sums[static_cast<std::size_t>(output)] += value;
-                       });
-                     }
-                     std::sort(touched.begin(), touched.end());
-                     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-                     for (const std::int32_t output : touched) {
-                       const double value = sums[static_cast<std::size_t>(output)] / divisor;
-                       sums[static_cast<std::size_t>(output)] = 0;
-                       if (value == 0 || !(value >= threshold)) continue;
-                       part.labels.push_back(output);
-                       part.values.push_back(value);
-                     }
-                     touched.clear();
+                     sums[static_cast<std::size_t>(thread)].take(forest, block + row * forest.n_features(),
+                                                                 [&](std::int32_t output, double sum) {
+                                                                   const double value = sum / divisor;
+                                                                   if (value == 0 || !(value >= threshold)) return;
+                                                                   part.labels.push_back(output);
+                                                                   part.values.push_back(value);
+                                                                 });
                      part.offsets.push_back(static_cast<std::int64_t>(part.labels.size()));
                    }
                  });
@@ -109,11 +136,52 @@ SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, R
   return whole;
 }
 
+void predict_top(const Forest& forest, const FeatureRows& rows, RowRange range, std::int64_t n_top, int n_threads,
+                 const Poll& poll, std::int32_t* outputs, double* values) {
+  check_features(forest, rows);
+  if (forest.outcome != Outcome::labels) throw std::invalid_argument("The largest outputs are those of label forests.");
+  if (n_top < 1 || n_top > forest.n_outputs) throw std::invalid_argument("There are fewer outputs than are asked for.");
+  const double divisor = forest.divisor();
+  struct Label {
+    double value;
+    std::int32_t output;
+  };
+  const auto better = [](const Label& a, const Label& b) {
+    return a.value != b.value ? a.value > b.value : a.output < b.output;
+  };
+  std::vector<RowSums> sums(static_cast<std::size_t>(n_threads), RowSums(forest.n_outputs));
+  std::vector<std::vector<Label>> found(static_cast<std::size_t>(n_threads));
+  for_each_block(rows, range, n_threads, poll,
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t, int thread) {
+                   std::vector<Label>& labels = found[static_cast<std::size_t>(thread)];
+                   for (std::int64_t row = 0; row < last - first; ++row) {
+                     labels.clear();
+                     std::int32_t lacking = 0;  // outputs that no leaf holds are worth 0: as many as can be needed
+                     std::int64_t n_lacking = 0;
+                     sums[static_cast<std::size_t>(thread)].take(
+                         forest, block + row * forest.n_features(), [&](std::int32_t output, double sum) {
+                           for (; lacking < output && n_lacking < n_top; ++lacking, ++n_lacking)
+                             labels.push_back({0.0, lacking});
+                           lacking = std::max(lacking, output + 1);
+                           labels.push_back({sum / divisor, output});
+                         });
+                     for (; lacking < forest.n_outputs && n_lacking < n_top; ++lacking, ++n_lacking)
+                       labels.push_back({0.0, lacking});
+                     std::partial_sort(labels.begin(), labels.begin() + n_top, labels.end(), better);
+                     const std::int64_t at = (first + row - range.first) * n_top;
+                     for (std::int64_t i = 0; i < n_top; ++i) {
+                       outputs[at + i] = labels[static_cast<std::size_t>(i)].output;
+                       values[at + i] = labels[static_cast<std::size_t>(i)].value;
+                     }
+                   }
+                 });
+}
+
 void apply(const Forest& forest, const FeatureRows& rows, int n_threads, const Poll& poll, std::int32_t* out) {
   check_features(forest, rows);
   const std::int64_t n_features = rows.n_features();
   for_each_block(rows, {0, rows.n_rows()}, n_threads, poll,
-                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t, int) {
                    const auto row_at = [block, n_features](std::int64_t row) { return block + row * n_features; };
                    std::vector<std::int32_t> leaves(static_cast<std::size_t>(last - first));
                    for (std::int64_t t = 0; t < forest.n_trees(); ++t) {
@@ -181,7 +249,7 @@ void predict_oob(const Forest& forest, const FeatureRows& rows, const Examples& 
       },
       poll);
   for_each_block(rows, range, n_threads, poll,
-                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t, int) {
                    double* const sums = out + (first - range.first) * forest.n_outputs;
                    std::int32_t* const counts = n_trees + (first - range.first);
                    std::fill(sums, sums + (last - first) * forest.n_outputs, 0.0);
@@ -243,7 +311,7 @@ double contributions(const Forest& forest, const FeatureRows& rows, std::int64_t
   double roots = 0;
   for (const auto& of_tree : values) roots += of_tree[0];
   for_each_block(rows, {0, rows.n_rows()}, n_threads, poll,
-                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t) {
+                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t, int) {
                    for (std::size_t t = 0; t < forest.trees.size(); ++t) {
                      const Tree& tree = *forest.trees[t];
                      for (std::int64_t row = first; row < last; ++row) {

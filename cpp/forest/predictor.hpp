@@ -36,6 +36,11 @@ struct SparsePrediction {
 SparsePrediction predict_sparse(const Forest& forest, const FeatureRows& rows, RowRange range, double threshold,
                                 int n_threads, const Poll& poll);
 
+/// The `n_top` outputs of largest value in each row, as `predict` has them, larger ones first and of equal ones the
+/// lower output; (last - first) x n_top cells each. Memory and time by what leaves hold, not by the outputs there are.
+void predict_top(const Forest& forest, const FeatureRows& rows, RowRange range, std::int64_t n_top, int n_threads,
+                 const Poll& poll, std::int32_t* outputs, double* values);
+
 /// The leaf of every row in every tree: n_rows x n_trees node ids.
 void apply(const Forest& forest, const FeatureRows& rows, int n_threads, const Poll& poll, std::int32_t* out);
 

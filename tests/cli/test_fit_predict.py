@@ -75,6 +75,29 @@ def test_predicted_probabilities_have_a_column_per_label(files, tmp_path):
     np.testing.assert_array_equal(table.to_numpy()[:, 1:].astype(float), forest.predict_proba(data.to_frame()))
 
 
+def test_the_most_probable_labels_stand_first(files, tmp_path, capsys):
+    model, output = tmp_path / "m.ramify", tmp_path / "out.csv"
+    run("fit", files / "toy.train.arff", "--model", model, "--trees", 5, "-q")
+    assert run("predict", model, files / "toy.test.arff", "-o", output, "--top", 2, "-q") == 0
+    table = pd.read_csv(output, dtype={"label_1": str, "label_2": str})
+    assert list(table.columns) == ["id", "label_1", "probability_1", "label_2", "probability_2"]
+    forest = ramify.load(model)
+    labels, probabilities = forest.predict_top(ramify.read(files / "toy.test.arff").to_frame(), 2)
+    names = np.array(forest.label_names_)
+    for place in (0, 1):
+        assert table[f"label_{place + 1}"].tolist() == names[labels[:, place]].tolist()
+        np.testing.assert_array_equal(table[f"probability_{place + 1}"], probabilities[:, place])
+    assert run("predict", model, files / "toy.test.arff", "--top", 2, "--probabilities") == 2
+    assert "exclude each other" in capsys.readouterr().err
+
+
+def test_numbers_have_no_most_probable_labels(files, tmp_path, capsys):
+    model = tmp_path / "m.ramify"
+    run("fit", files / "numbers.csv", "--target", "price", "--model", model, "--trees", 5, "-q")
+    assert run("predict", model, files / "numbers.csv", "--target", "price", "--top", 2) == 2
+    assert "--top is for forests and boosted trees of labels" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("method", ["random-forest", "bagging", "extra-trees"])
 @pytest.mark.parametrize(("table", "target", "kind"), [("classes", "kind", "classes"), ("numbers", "price", "numbers")])
 def test_tables_of_classes_and_numbers(files, tmp_path, capsys, method, table, target, kind):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @data_options
 @click.option("-o", "--output", default=None, type=OutputFile(), help="CSV file; standard output otherwise.")
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
+@click.option("--top", type=click.IntRange(min=1), help="The so many most probable labels, each with its probability.")
 @click.option("--fill", is_flag=True, help="Fill columns that DATA lacks with missing values.")
 @click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
 @jobs_option
@@ -45,6 +46,7 @@ def predict(
     reading: dict[str, Any],
     output: str | None,
     probabilities: bool,
+    top: int | None,
     fill: bool,
     per_label: str | None,
     jobs: int,
@@ -66,6 +68,7 @@ def predict(
     Examples:
       ramify predict songs.ramify new.csv -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
+      ramify predict cellcycle.ramify cellcycle.test.arff --top 5 -o predicted.csv
     """  # noqa: D301
     from ramify.analysis import new_rows
     from ramify.analysis.model_data import matched_target
@@ -91,6 +94,12 @@ def predict(
         for sentence in given.sentences():
             click.echo(plain(f"Note: {sentence}"), err=True)
     X = given.X
+    if top is not None and (probabilities or not hasattr(model, "predict_top")):
+        raise click.UsageError(
+            "--top and --probabilities exclude each other: give one of them."
+            if probabilities
+            else f"--top is for forests and boosted trees of labels; {model_file} holds a {type(model).__name__}."
+        )
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
     # These values were told.
@@ -99,9 +108,11 @@ def predict(
     are_scores = not by_pair and (probabilities or not hasattr(model, "predict_proba"))
     if by_pair:
         shown = _pair_probabilities(model, X)
+    elif top is not None:
+        shown = model.predict_top(X, min(top, len(model.label_names_)))
     else:
         shown = model_scores(model, X) if are_scores else model.predict(X)
-    rows = _rows(model, dataset, shown, probabilities)
+    rows = _rows(model, dataset, shown, probabilities) if top is None else _top_rows(model, dataset, *shown)
     if output is None:
         if as_json or not quiet:
             _write(unicode_output(), rows, as_json=as_json)
@@ -155,21 +166,36 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
 
     by_pair = probabilities and hasattr(model, "pair_names_")
     names = [neutralised(name) for name in (model.pair_names_ if by_pair else model.label_names_)]
-    ids = [str(number) for number in range(1, data.n_samples + 1)] if data.ids is None else [str(i) for i in data.ids]
+    ids = _ids(data)
     kind = predicted_type(model)
     if kind.has_one_label and not probabilities:
         yield ["id", "prediction"]
-        yield from ([neutralised(i), neutralised(str(value))] for i, value in zip(ids, predicted, strict=True))
+        yield from ([i, neutralised(str(value))] for i, value in zip(ids, predicted, strict=True))
     elif kind.has_sets and not probabilities:
         yield ["id", "prediction"]
         sets = sparse.csr_array(predicted)
         for row, i in enumerate(ids):
             labels = sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist()
-            yield [neutralised(i), neutralised("|".join(model.label_names_[label] for label in sorted(labels)))]
+            yield [i, neutralised("|".join(model.label_names_[label] for label in sorted(labels)))]
     else:
         yield ["id", *names]
         for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):
-            yield [neutralised(i), *values]
+            yield [i, *values]
+
+
+def _top_rows(model: Any, data: Dataset, labels: Any, probabilities: Any) -> Iterator[list[Any]]:
+    """Lines of the CSV file: an identifier, then labels with their probabilities, the most probable first."""
+    names = [neutralised(name) for name in model.label_names_]
+    numbers = range(1, labels.shape[1] + 1)
+    yield ["id", *(title for number in numbers for title in (f"label_{number}", f"probability_{number}"))]
+    for i, columns, values in zip(_ids(data), labels.tolist(), probabilities.tolist(), strict=True):
+        yield [i, *(cell for column, value in zip(columns, values, strict=True) for cell in (names[column], value))]
+
+
+def _ids(data: Dataset) -> list[str]:
+    if data.ids is None:
+        return [str(number) for number in range(1, data.n_samples + 1)]
+    return [neutralised(str(i)) for i in data.ids]
 
 
 def _pair_probabilities(model: Any, X: Any) -> Any:

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from ramify import _core
 from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.growing import feature_rows
@@ -193,6 +194,15 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
             return self._class_values[self._best_classes(X)]
         sets = label_sets(self.predict_proba(X), self.threshold_, self.hierarchy)
         return sparse.csr_array(sets) if self._sparse_sets else sets
+
+    def _top(self, rows: _core.FeatureRows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Block by block: every label of every row has a score."""
+        labels, values = np.empty((rows.n_rows, k), np.intp), np.empty((rows.n_rows, k))
+        for start, stop in self._row_blocks(rows.n_rows):
+            probabilities = self._probabilities(self._mean_of_trees(rows, start, stop) + self.base_)
+            labels[start:stop] = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
+            values[start:stop] = np.take_along_axis(probabilities, labels[start:stop], axis=1)
+        return labels, values
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

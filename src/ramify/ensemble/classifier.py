@@ -210,6 +210,12 @@ class ForestClassifier(ForLabels, ForestParameters):
         )
         return sparse.csr_array((data, indices, indptr), shape=(rows.n_rows, self.trees_.n_outputs))
 
+    def _top(self, rows: _core.FeatureRows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """By what the leaves hold: no row of all labels is made."""
+        n_threads = effective_n_jobs(self.n_jobs)
+        labels, values = _core.predict(self.trees_, rows, top=k, first_row=0, last_row=rows.n_rows, n_threads=n_threads)
+        return labels.astype(np.intp), values
+
     def row_weights(self, target: Target, sample_weight: np.ndarray | None) -> np.ndarray | None:
         """Sample weights, multiplied by those of the classes."""
         if self.class_weight is None:

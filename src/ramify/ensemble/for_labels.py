@@ -12,9 +12,10 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ramify import _core
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.threshold import check_threshold, fitted_threshold, is_fitted_threshold
-from ramify.parameters import check_option
+from ramify.parameters import check_integer, check_option
 from ramify.state import State, flag, instance, nothing_or, value_row
 from ramify.targets import ClassTarget, HierarchyTarget, LabelTarget, encode_labels, target_type
 
@@ -92,6 +93,40 @@ class ForLabels(ClassifierMixin, BaseForest):
         """Class values; for label sets `[0, 1]` per label."""
         check_is_fitted(self, "trees_")
         return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
+
+    def predict_top(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The most probable classes or labels of each row, as `predict_proba` has them.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+        k : int
+            How many, from 1 to the number of labels.
+
+        Returns
+        -------
+        labels : int array of shape (n_samples, k)
+            Positions in `label_names_`, the most probable first; of equally probable ones the first.
+        probabilities : array of shape (n_samples, k)
+            Theirs.
+
+        Examples
+        --------
+        >>> from ramify.ensemble import ForestClassifier
+        >>> X, Y = [[0], [1], [2]], [[1, 0, 1], [0, 0, 1], [0, 1, 1]]
+        >>> forest = ForestClassifier(10, bootstrap=False, random_state=0).fit(X, Y)
+        >>> labels, probabilities = forest.predict_top([[0]], k=2)
+        >>> labels.tolist(), probabilities.tolist()
+        ([[0, 2]], [[1.0, 1.0]])
+        """
+        rows = self.rows_of(X)
+        n_top = check_integer(f"{type(self).__name__}.predict_top", "k", k, low=1, high=self.trees_.n_outputs)
+        return self._top(rows, n_top)
+
+    @abstractmethod
+    def _top(self, rows: _core.FeatureRows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Positions and probabilities of the `k` most probable labels."""
 
     @abstractmethod
     def _best_classes(self, X: Any) -> np.ndarray:

@@ -34,6 +34,7 @@ from ramify.metrics.numbers import r2, rmse, rrmse
 from ramify.metrics.reliability import calibration_error, reliability_bins
 from ramify.metrics.score import Score
 from ramify.metrics.target_measure import target_score
+from ramify.metrics.top_labels import label_propensities, precision_at
 
 __all__ = [
     "Score",
@@ -56,11 +57,13 @@ __all__ = [
     "jaccard",
     "kendall_tau",
     "label_information",
+    "label_propensities",
     "label_set_measures",
     "larger_is_better",
     "measure",
     "measure_table",
     "precision",
+    "precision_at",
     "r2",
     "recall",
     "reliability_bins",
