@@ -26,8 +26,9 @@ class Row:
 
 ROWS = {
     "R1": Row(
-        "scikit-learn's estimator checks over forests, rankers, selectors and chains: no failure; expected ones only of "
-        "bootstrap forests, 2 sample-weight checks each for ForestClassifier and ForestRegressor",
+        "scikit-learn's estimator checks over forests, rankers, selectors and chains: no failure; expected ones only the 2 "
+        "sample-weight checks of what draws, folds or counts rows (bootstraps, neighbours), and 1 that takes label sets "
+        "for classes",
         "P",
         "RandomForestClassifier: 2 fail",
     ),
