@@ -244,6 +244,15 @@ def test_chains_say_which_labels_help_which(tmp_path):
     assert max(shadow, key=shadow.get) == "sun"
 
 
+def test_association_is_never_called_drive(hierarchical, tmp_path):
+    text = run(hierarchical[1], "--trees", 5, "--given", "nothing", "--report", tmp_path / "a.html")
+    assert "What goes with what, claims that a feature is associated with a" in " ".join(text.split())
+    assert "drives" not in text
+    lead = re.search(r'"lead":"([^"]*)"', (tmp_path / "a.html").read_text())[1]
+    assert "driver" not in lead
+    assert "Branches have their own drivers" not in (tmp_path / "a.html").read_text()
+
+
 def test_json_has_the_claims_and_says_why_there_are_none(hierarchical, tmp_path):
     content = json.loads(run(hierarchical[1], "--trees", 5, "--json", "--given", "nothing"))
     assert content["discoveries"]["given"] == "nothing"

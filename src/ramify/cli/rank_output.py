@@ -203,10 +203,11 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
     hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
     credit = branch_credit(ranking)
     by = f"by {ranking.origin['method']}" + (f" ({credit.partition(',')[0]})" if credit else "")
+    topic = "Who drives what"
     if found.discoveries is not None:
-        verb = "drives" if found.discoveries.given == "others" else "is associated with"
-        by = f"claims that a feature {verb} a branch, error rate {found.discoveries.fdr:g}"
-    title = f"Who drives what, {by}" + (hidden if n_hidden else "")
+        topic = topic if found.discoveries.given == "others" else "What goes with what"
+        by = f"claims that a feature {found.discoveries.verb} a branch, error rate {found.discoveries.fdr:g}"
+    title = f"{topic}, {by}" + (hidden if n_hidden else "")
     shown = Table(title=title, title_justify="left", title_style="bold")
     shown.add_column("label", overflow="fold")
     for number in range(1, _TOPS + 1):

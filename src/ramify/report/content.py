@@ -79,11 +79,13 @@ def _title(results: Results) -> str:
 
 def _features(results: Results) -> dict[str, Any]:
     data = results.dataset
-    features: dict[str, Any] = {"names": [], "claims": None, "groups": {}, "planted": None, "selected": None}
+    features: dict[str, Any] = {"names": [], "groups": {}}
+    features |= dict.fromkeys(("claims", "given", "planted", "selected"))
     if data is None:
         return features
     features["names"] = titled(data.feature_names, results)
     if results.discoveries is not None:
+        features["given"] = results.discoveries.given
         position = {name: str(feature) for feature, name in enumerate(data.feature_names)}
         for group, members in results.discoveries.groups.items():
             features["groups"] |= {position[name]: group for name in members if name in position}

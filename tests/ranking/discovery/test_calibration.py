@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ramify.ensemble import ForestClassifier
+from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.ranking import discoveries
+from ramify.ranking.discovery.survey import Question, survey
 
 TREE = Hierarchy.from_paths(["a", "a/x", "b"])
 
@@ -39,6 +42,18 @@ def test_false_claims_stay_within_the_rate_beside_companions():
     shares, power = false_shares(4, 300, 10, 60)
     assert shares.mean() <= 0.2 + 2 * max(shares.std(ddof=1) / 2, 0.1)
     assert power >= 0.6
+
+
+def test_null_p_values_of_zeros_and_ones_spread_as_they_should():
+    spreads = []
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        X = (random.random((400, 40)) < 0.1).astype(float)
+        Y = (random.random((400, 12)) < 0.3).astype(int)
+        question = Question(ForestClassifier(100, min_samples_leaf=3), "nothing", True, 5, seed, 1, 0)
+        found = survey(question, Features(X, np.zeros(40, dtype=np.int32)), Y, None, None)
+        spreads.append(stats.norm.isf(found.p_values[found.p_values < 1]).std())
+    assert 0.95 <= np.mean(spreads) <= 1.09
 
 
 @pytest.mark.slow

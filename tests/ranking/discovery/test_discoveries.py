@@ -187,6 +187,15 @@ def test_every_output_says_which_question_was_asked(found, tmp_path):
     assert "drives" in repr(found)
     assert "at most 0.1" in found._repr_html_()
     assert "given all other features" in found._repr_html_()
+    assert "<th>beyond its parent</th>" in found._repr_html_()
+
+
+def test_names_that_were_not_asked_about_are_refused(found):
+    assert not found.for_feature("x11").claims
+    with pytest.raises(ValueError, match="There is no feature or group 'x12' among the 12 features"):
+        found.for_feature("x12")
+    with pytest.raises(ValueError, match="There is no branch 'c' among the 4"):
+        found.for_branch("c")
 
 
 def test_files_that_are_none_are_refused(tmp_path):

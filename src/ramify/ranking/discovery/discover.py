@@ -98,7 +98,8 @@ def discoveries(
     among rows with similar fitted values. Values that many rows share, missing ones and classes are drawn from a
     multinomial logit. The redraw is checked: what is left of a column must be unrelated to the redrawn predictions,
     else the feature is reported as doubtful and not claimed. Tables of fewer than 40 features are padded with noise
-    like them (rows in another order). The p-value of a branch is that of Simes over its labels.
+    like them (rows in another order); a feature of zeros and ones counts a quarter, since trees that cut it all cut it
+    at the same place. The p-value of a branch is that of Simes over its labels.
 
     That p-values are valid is measured, not proved: `benchmarks/bench_discoveries.py`. Sharply curved or interacting
     dependence between features can yield false claims. A claim is no statement about causes.
@@ -186,6 +187,7 @@ def _discovered(
         n_draws=found.question.n_draws,
         n_rows=found.predictors.n_rows,
         n_units=len(found.units) + found.n_unused,
+        features=names,
     )
 
 

@@ -45,6 +45,7 @@ def plain_discoveries(found: Discoveries) -> dict[str, Any]:
         "question": found.question,
         "guarantee": found.guarantee,
         **{name: getattr(found, name) for name in _ASKED},
+        "features": list(found.features),
         "branches": list(found.branches),
         "claims": [asdict(claim) for claim in found.claims],
         "groups": {name: list(members) for name, members in found.groups.items()},
@@ -74,6 +75,7 @@ def _from_plain(content: Any) -> Discoveries:
         groups={str(name): tuple(map(str, members)) for name, members in content["groups"].items()},
         untested={str(name): str(why) for name, why in content["untested"].items()},
         doubtful={str(name): str(why) for name, why in content["doubtful"].items()},
+        features=tuple(map(str, content["features"])),
         branches=tuple(map(str, content["branches"])),
         given=asked["given"],
         control=asked["control"],
@@ -101,6 +103,8 @@ def _write_csv(found: Discoveries, file: TextIO) -> None:
             line("group", name, "", member)
     for name, why in found.doubtful.items():
         line("doubtful", name, "", why)
+    for name in found.features:
+        line("feature", name, "", "")
     for name in found.branches:
         line("tested", "", name, "")
     for name, why in found.untested.items():
@@ -120,6 +124,7 @@ def _read_csv(text: str) -> Discoveries:
         "claims": [],
         "groups": {},
         "doubtful": {},
+        "features": [],
         "branches": [],
         "untested": {},
     }
@@ -134,6 +139,8 @@ def _read_csv(text: str) -> Discoveries:
             content["groups"].setdefault(feature, []).append(note)
         elif status == "doubtful":
             content["doubtful"][feature] = note
+        elif status == "feature":
+            content["features"].append(feature)
         elif status == "tested":
             content["branches"].append(branch)
         elif status == "untested":

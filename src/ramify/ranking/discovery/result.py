@@ -19,9 +19,10 @@ _OVER = {
     "flat": "The expected share of false claims among all claims is at most {fdr:g}",
     "per_feature": "The expected average, over the selected features, of the share of false claims is at most {fdr:g}",
 }
-_QUESTIONS = {
-    "others": "drives: given all other features, the feature tells something about the branch",
-    "nothing": "is associated with: the feature tells something about the branch, by itself or through others",
+_VERBS = {"others": "drives", "nothing": "is associated with"}
+_MEANINGS = {
+    "others": "given all other features, the feature tells something about the branch",
+    "nothing": "the feature tells something about the branch, by itself or through others",
 }
 
 
@@ -63,6 +64,11 @@ class Claim:
     rows: int
     beyond_parent: bool | None
 
+    @property
+    def beyond(self) -> str:
+        """`beyond_parent` in a word: yes, no, or empty where that is not testable."""
+        return {True: "yes", False: "no", None: ""}[self.beyond_parent]
+
 
 @dataclass(frozen=True, eq=True, repr=False)
 class Discoveries:
@@ -88,6 +94,8 @@ class Discoveries:
         The error rate.
     n_draws, n_rows, n_units : int
         How often features were redrawn, rows, and features and groups.
+    features : tuple of str
+        All features that were asked about.
 
     Examples
     --------
@@ -110,16 +118,22 @@ class Discoveries:
     n_draws: int = 5
     n_rows: int = 0
     n_units: int = 0
+    features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_option("Discoveries", "given", self.given, tuple(_QUESTIONS))
+        check_option("Discoveries", "given", self.given, tuple(_VERBS))
         check_option("Discoveries", "control", self.control, tuple(_OVER))
         check_real("Discoveries", "fdr", self.fdr, low=0, high=1, open_low=True, open_high=True)
 
     @property
+    def verb(self) -> str:
+        """What a feature is claimed to do to a branch: it drives it, or is associated with it."""
+        return _VERBS[self.given]
+
+    @property
     def question(self) -> str:
         """What a claim says."""
-        return f"A feature {_QUESTIONS[self.given]}."
+        return f"A feature {self.verb} a branch: {_MEANINGS[self.given]}."
 
     @property
     def guarantee(self) -> str:
@@ -152,6 +166,8 @@ class Discoveries:
         name : str
             Name of a feature or group.
         """
+        if name not in self.features and name not in self.groups:
+            raise ValueError(f"There is no feature or group {name!r} among the {len(self.features)} features.")
         units = {name, *(unit for unit, members in self.groups.items() if name in members)}
         return self._with(tuple(claim for claim in self.claims if claim.feature in units))
 
@@ -182,6 +198,7 @@ class Discoveries:
                 "untested": {label(name): why for name, why in self.untested.items()},
                 "doubtful": {unit(name): why for name, why in self.doubtful.items()},
                 "branches": tuple(map(label, self.branches)),
+                "features": tuple(features),
             }
         )
 
@@ -212,19 +229,21 @@ class Discoveries:
         return read_discoveries(path)
 
     def __repr__(self) -> str:
-        verb = "drives" if self.given == "others" else "is associated with"
-        return f"Discoveries({len(self.claims)} claims 'feature {verb} branch', error rate {self.fdr:g})"
+        return f"Discoveries({len(self.claims)} claims 'feature {self.verb} branch', error rate {self.fdr:g})"
 
     def _repr_html_(self) -> str:
         from ramify.notebook import html_table
 
         shown = self.claims[:_SHOWN]
-        rows = [
-            [c.feature, c.branch or "all of y", "" if c.effect is None else c.effect, c.p, c.q, c.rows] for c in shown
-        ]
+        rows = []
+        for claim in shown:
+            effect = ["" if value is None else value for value in (claim.effect, claim.low, claim.high)]
+            name = claim.branch or "all of y"
+            rows.append([claim.feature, name, *effect, claim.p, claim.q, claim.rows, claim.beyond])
         more = f", the first {_SHOWN}" if len(self.claims) > _SHOWN else ""
         caption = f"{self!r}{more}. {self.question} {self.guarantee}"
-        return html_table(caption, ["feature", "branch", "effect", "p", "q", "rows"], rows)
+        columns = ["feature", "branch", "effect", "low", "high", "p", "q", "rows", "beyond its parent"]
+        return html_table(caption, columns, rows)
 
     def _with(self, claims: tuple[Claim, ...]) -> Discoveries:
         return Discoveries(**{**vars(self), "claims": claims})

@@ -25,7 +25,10 @@ from ramify.ranking.discovery.units import Unit, correlated_features, modelled_u
 from ramify.ranking.forest import grown_on
 
 _FEWEST_COLUMNS = 40
-"""Fewer features are padded with noise like them; without it p-values of small tables are too small."""
+_CUTS = 4
+"""Fewer columns are padded with noise like them; one with fewer places to cut counts for less (one of zeros and ones a
+quarter). Trees that use a column at the same cut again and again, grown on each other's rows, make errors that go
+together, and the t-test takes rows as independent: without padding p-values of such tables are too small."""
 
 _DOUBTFUL = 0.001
 _MOST_CELLS = 100_000
@@ -148,7 +151,7 @@ def survey(
     predictors = Predictors(values, features.n_categories, question.seed)
     plain = feature_table(Features(values, features.n_categories), max_bins=FOREST_BINS, n_jobs=question.n_jobs)
     groups = correlated_features(predictors) if groups is None else groups
-    n_missing = max(0, _FEWEST_COLUMNS - predictors.n_features)
+    n_missing = _n_lacking(values)
     if n_missing:
         features = _padded(features, values, n_missing, question.seed)
     forest, data = _grown(question, features, y, sample_weight)
@@ -247,6 +250,17 @@ def _units(
             done=progress,
             checkpoint=_saved_columns(question, predictors),
         )
+
+
+def _n_lacking(values: np.ndarray) -> int:
+    """How many columns like these make up for those that are too few, or have too few places to cut."""
+    most, n_features = _CUTS * _FEWEST_COLUMNS, values.shape[1]
+    if n_features >= most:
+        return 0
+    worth = sum(min(len(np.unique(column)) - 1, _CUTS) / _CUTS for column in values.T)
+    if worth == 0:
+        return most
+    return min(most, max(0, int(np.ceil((_FEWEST_COLUMNS - worth) * n_features / worth))))
 
 
 def _padded(features: Features, values: np.ndarray, n_missing: int, seed: int) -> Features:

@@ -18,10 +18,9 @@ def _part(results: Results) -> dict[str, Any] | None:
     if found is None:
         return {"sentences": [f"No claims: {results.no_claims}"], "table": None} if results.no_claims else None
     units = dict.fromkeys(claim.feature for claim in found.claims)
-    verb = "drives" if found.given == "others" else "is associated with"
     sentences = [
-        f"{len(found.claims):,} claims that one of {len(units):,} features or groups {verb} a branch, at an error rate "
-        f"of {100 * found.fdr:g} %.",
+        f"{len(found.claims):,} claims that one of {len(units):,} features or groups {found.verb} a branch, at an "
+        f"error rate of {100 * found.fdr:g} %.",
         found.question,
         found.guarantee,
     ]
@@ -40,7 +39,7 @@ def _part(results: Results) -> dict[str, Any] | None:
             shown_p(claim.p),
             shown_p(claim.q),
             f"{claim.rows:,}",
-            *([{True: "yes", False: "no", None: ""}[claim.beyond_parent]] if beyond else []),
+            *([claim.beyond] if beyond else []),
         ]
         for claim in found.claims[:N_CLAIMS]
     ]

@@ -11,6 +11,8 @@ from ramify.shown import shown_number
 N_LABELS = 40
 """Branches listed in Markdown; the rest is in the JSON form."""
 
+_ASSOCIATED = "The features beside a branch are associated with it; which of them drive it was not asked."
+
 
 def has_branches(content: Content) -> bool:
     """Whether there is something to say of each label."""
@@ -42,8 +44,9 @@ def _markdown(content: Content) -> list[str]:
         )
         rows.append([labels["names"][label], examples, quality, top])
     columns = [labels["noun"], "examples", labels["quality_name"], "top features"]
-    credit = [f"Ranked by {escaped(method['credit'])}."] if method["credit"] else []
-    return [heading(SECTION.title), *credit, markdown_table(columns, rows)]
+    said = [f"Ranked by {escaped(method['credit'])}."] if method["credit"] else []
+    said += [_ASSOCIATED] if content["features"]["given"] == "nothing" else []
+    return [heading(SECTION.title), *said, markdown_table(columns, rows)]
 
 
 SECTION = Section("drivers", 10, "Who drives what", "Who drives what", shown=has_branches, markdown=_markdown)

@@ -11,6 +11,13 @@ from ramify.report.section import Section
 from ramify.report.sections.drivers import driving
 from ramify.targets import target_type
 
+_LEADS: dict[str | None, tuple[str, str]] = {
+    "others": ("Branches have their own drivers", "{name} by {feature}"),
+    "nothing": ("Branches go with features of their own", "{name} with {feature}"),
+    None: ("Ranked first, not tested", "{feature} for {name}"),
+}
+"""How the features of branches are spoken of, by what claims are beyond."""
+
 
 def summary_sentences(content: dict[str, Any]) -> list[str]:
     """What a reader should know after ten seconds; what the sections add follows."""
@@ -80,10 +87,9 @@ def _branch_sentence(content: dict[str, Any]) -> list[str]:
             leads[features[0]] = label
     if len(leads) < 2:
         return []
-    claimed = content["features"]["claims"] is not None
     first = [(labels["names"][label], feature) for feature, label in list(leads.items())[:3]]
-    parts = [f"{name} by {feature}" if claimed else f"{feature} for {name}" for name, feature in first]
-    says = "Branches have their own drivers" if claimed else "Ranked first, not tested"
+    says, pattern = _LEADS[content["features"]["given"]]
+    parts = [pattern.format(name=name, feature=feature) for name, feature in first]
     return [f"{says}: {', '.join(parts[:-1])} and {parts[-1]}."]
 
 

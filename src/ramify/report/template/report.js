@@ -209,7 +209,7 @@
     if (features.claims) list.push({ key: "p", title: "p", number: true }, { key: "q", title: "q", number: true });
     if (features.planted) list.push({ key: "planted", title: "Planted", down: true });
     if (features.selected) list.push({ key: "selected", title: "Selected", down: true });
-    if (withBranches >= 0 && nLabels > 1) list.push({ key: "drives", title: features.claims ? "Drives most" : "Matters most for", other: true });
+    if (withBranches >= 0 && nLabels > 1) list.push({ key: "drives", title: { others: "Drives most", nothing: "Goes most with" }[features.given] ?? "Matters most for", other: true });
     if (methods.length > 1) methods.forEach((m, i) => list.push({ key: "rank" + i, title: m.name, number: true, other: true, now: i === state.method }));
     return list;
   }
