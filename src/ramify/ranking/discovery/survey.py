@@ -105,6 +105,12 @@ class Survey:
             "n_threads": effective_n_jobs(question.n_jobs),
         }
 
+    def sums(self, units: list[Unit], residuals: np.ndarray) -> Any:
+        """Sums over rows of what redrawing units does to each output, with the residuals of the units."""
+        return _core.redraw_sums(
+            self.forest.trees_, self.table, self.outcome.target, residuals=residuals, progress=None, **self.draws(units)
+        )
+
     def predictions(self, first: int, last: int) -> np.ndarray:
         """Out-of-bag predictions of the tested outputs; NaN where there is none."""
         found, _ = _core.predict_oob(
@@ -199,14 +205,7 @@ def _tested(found: Survey) -> Survey:
 def _tests(found: Survey, units: list[Unit], known: np.ndarray) -> dict[str, np.ndarray]:
     """P-values of some units, and those of the check of their redraw."""
     residuals = np.ascontiguousarray([unit.residual(found.predictors.n_rows) for unit in units])
-    sums = _core.redraw_sums(
-        found.forest.trees_,
-        found.table,
-        found.outcome.target,
-        residuals=residuals,
-        progress=None,
-        **found.draws(units),
-    )
+    sums = found.sums(units, residuals)
     is_checked = found.question.given == "others"
     doubt = _redraw_doubt(found, sums, residuals, known) if is_checked else np.ones(len(units))
     return {"p_values": _one_sided(sums, known, found.row_weights), "doubt": doubt}
