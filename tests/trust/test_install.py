@@ -49,13 +49,24 @@ def test_hashed_requirements_pin_every_core_dependency(ending):
 
 def test_the_oldest_versions_are_the_lower_bounds():
     pins = dict(line.split("==") for line in (ROOT / "requirements" / "oldest.in").read_text("utf-8").split())
-    imported = [*PROJECT["dependencies"], *(one for name in ("dask", "parquet") for one in EXTRAS[name])]
+    imported = [*PROJECT["dependencies"], *(one for name in ("dask", "parquet", "excel") for one in EXTRAS[name])]
     for requirement in [*imported, *(one for one in EXTRAS["all"] if not one.startswith("ramify"))]:
         name, bound = re.match(r"([\w-]+)>=([\d.]+)", requirement).groups()
         assert (pins[name] + ".0").startswith(f"{bound}."), requirement
 
 
-OPTIONAL = ("dask", "distributed", "pyarrow", "polars", "networkx", "playwright", "sphinx", "hypothesis", "pytest")
+OPTIONAL = (
+    "dask",
+    "distributed",
+    "pyarrow",
+    "openpyxl",
+    "polars",
+    "networkx",
+    "playwright",
+    "sphinx",
+    "hypothesis",
+    "pytest",
+)
 
 
 def test_the_core_works_without_any_extra(scorecard):
