@@ -169,6 +169,15 @@ def perhaps(part: Part) -> Part:
     return replace(part, may_lack=True)
 
 
+def text_of_texts() -> Part:
+    """A dict from text to text."""
+
+    def holds(value: Any, _: Sizes) -> bool:
+        return isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair)
+
+    return Part("a text per name", holds)
+
+
 def text_values() -> Part:
     """Texts, None, tuples of texts and dicts from text to text, by name."""
 
@@ -210,6 +219,7 @@ FEATURES: State = {
     "n_features_in_": count("n_features"),
     "feature_names_in_": perhaps(value_row("n_features")),
     "roles_": perhaps(text_values()),
+    "titles_": perhaps(text_of_texts()),
     "feature_summary_": perhaps(numbers("n_features", N_SUMMARY, nan=True)),
 }
 """What every estimator knows of its features."""

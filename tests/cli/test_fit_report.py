@@ -3,6 +3,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -33,6 +34,30 @@ def test_fit_reports_a_hierarchy_with_titles_and_reasons(folder):
     page = (folder / "g.html").read_text(encoding="utf-8")
     for text in ("mitotic cell cycle (GO:0000278)", "How well is it predicted?", "has learnt from these rows"):
         assert text in page
+
+
+def test_a_model_remembers_what_its_terms_are_called(folder):
+    run(folder, "genes.csv", "--target", "go", "--hierarchy", "terms.obo", "-o", "t.ramify")
+    model, genes = str(folder / "t.ramify"), str(folder / "genes.csv")
+
+    def said(*arguments):
+        result = CliRunner().invoke(ramify, [*arguments, "--jobs", "1"])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert package.load(model).titles_["GO:0000278"] == "mitotic cell cycle"
+    explained = said("explain", model, genes, "--row", "YAL001W", "--label", "Mitotic cell cycle")
+    assert "mitotic cell cycle (GO:0000278): 0, from" in " ".join(explained.split())  # and not -2.1e-15
+    outputs = [str(folder / name) for name in ("t.csv", "labels.csv", "t.html")]
+    options = ("--target", "go", "-o", outputs[0], "--per-label", outputs[1], "--report", outputs[2], "-q")
+    said("predict", model, genes, *options)
+    assert Path(outputs[0]).read_text(encoding="utf-8").startswith("gene,prediction\nYAL001W,")
+    named = pd.read_csv(outputs[1], index_col="label")["label_name"]
+    assert named["GO:0000278"] == "mitotic cell cycle"
+    assert "mitotic cell cycle (GO:0000278)" in Path(outputs[2]).read_text(encoding="utf-8")
+    labels = Path(outputs[1]).read_text(encoding="utf-8")
+    said("predict", model, genes, "--hierarchy", str(folder / "terms.obo"), *options)
+    assert Path(outputs[1]).read_text(encoding="utf-8") == labels  # its own hierarchy orders and matches the labels
 
 
 def test_fit_reports_classes_and_numbers(folder):

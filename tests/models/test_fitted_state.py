@@ -86,3 +86,13 @@ def test_counts_that_are_no_distribution_are_refused(tmp_path):
     path.write_bytes(written(model, arrays))
     with pytest.raises(ModelFileError, match="a distribution of counts must be positive and sum to one"):
         ramify.load(path)
+
+
+@pytest.mark.parametrize("titles", [{"a": 1}, {"a": None}, {"a": ("b",)}, ["a"], "a", {"a": {"b": "c"}}])
+def test_names_of_terms_that_are_no_texts_are_refused(estimators, titles):
+    named = copy.copy(estimators["ForestClassifier"])
+    named.titles_ = {"a": "alpha"}
+    check_state(named)
+    named.titles_ = titles
+    with pytest.raises(ModelFileError, match="titles_ must be a text per name"):
+        check_state(named)

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from ramify.analysis.fitting import fitted_estimator
 from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import model_features, model_target, weighing
-from ramify.analysis.model_quality import model_measures, model_scores
+from ramify.analysis.model_quality import model_measures, model_predictions
 from ramify.analysis.results import Results
 from ramify.compare import Comparison, average_ranks, wins
 from ramify.datasets import Dataset
@@ -155,7 +155,7 @@ def _folds(data: Dataset, n_folds: int, seed: int) -> Any:
 
 def _measured(method: str, learnt: Dataset, unseen: Dataset, options: dict[str, Any]) -> pd.DataFrame:
     model = fitted_estimator(method, learnt, **options)
-    return model_measures(model, model_target(unseen), model_scores(model, model_features(unseen)))
+    return model_measures(model, model_target(unseen), model_predictions(model, model_features(unseen)))
 
 
 def compared_folds(table: pd.DataFrame, ratio: float, *, larger_is_better: bool, alpha: float = 0.05) -> Comparison:

@@ -50,16 +50,17 @@ def _explained(
     one_row = features.iloc[[row]] if hasattr(features, "iloc") else features[[row]]
     moved = np.argsort(-np.abs(predicted - forest.prior_), kind="stable")
     moved = moved[~np.isnan(truth[moved])][:N_LABELS]
+    said = sparse.csr_array(forest.predict(one_row)).toarray()[0]
     outcomes = []
     for label in moved.tolist():
         explanation = forest.shap_values(one_row, labels=[label])
         effects, base = explanation.values[0, :, 0], explanation.base_values[0, 0]
         best = [int(j) for j in np.argsort(-np.abs(effects), kind="stable")[:N_REASONS] if effects[j]]
         reasons = [Reason(data.feature_names[j], _value(data, row, j), float(effects[j])) for j in best]
-        correct = bool((predicted[label] >= 0.5) == truth[label])
+        correct = bool(said[label] == truth[label])
         outcomes.append(Outcome(data.label_names[label], float(predicted[label]), float(base), correct, reasons))
     has = np.flatnonzero(_specific(data, row)).tolist()
-    name = f"row {row + 1}" if data.ids is None else str(data.ids[row])
+    name = f"row {row + 1}" if data.ids is None else f"{data.id_name or 'row'} {data.ids[row]}"
     return ExplainedRow(name, [data.label_names[label] for label in has], outcomes)
 
 

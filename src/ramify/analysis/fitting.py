@@ -72,11 +72,11 @@ def fit_model(
     minutes : float, optional
         Time for the method "auto"; with it the result depends on the machine.
     calibrate : {"isotonic", "sigmoid"}, optional
-        Calibrate the probabilities of a forest with out-of-bag rows by `ramify.ensemble.Calibrated`. Its measures need
-        a test part, since all others have been learnt from.
+        Calibrate the probabilities of a forest with out-of-bag rows by `ramify.ensemble.Calibrated`. Out of bag, it is
+        measured with each row calibrated by others.
     n_folds : int, optional
         Folds of a cross-validation where there is neither a test part nor out-of-bag rows; 0 for none. By default 3 for
-        chains and their relatives and 0 for boosted trees, auto, extra-trees and calibrated forests.
+        chains and their relatives and 0 for boosted trees, auto and extra-trees.
     explain : bool, default=False
         Whether to rank the features by the forest, measure each label and explain a few rows.
     random_state : int, default=0
@@ -145,23 +145,22 @@ def fit_model(
         measures=quality.measures,
         measured_on=quality.measured_on,
         reliability=quality.reliability,
-        facts=_facts(model) | ({} if quality.measures is not None else {"Measures": _unmeasured(method, calibrate)}),
+        facts=_facts(model) | ({} if quality.measures is not None else {"Measures": _unmeasured(method)}),
         titles=learnt.titles,
         seed=random_state,
         **parts,
     )
-    for name in ("oob_prediction_", "oob_score_"):  # they are rows of the data, which a saved model does not need
-        model.__dict__.pop(name, None)
     remember_columns(model, model_features(learnt))
     for named in (model, *([] if calibrate is None else [model.estimator_])):
         remember_names(named, learnt)
+        for name in ("oob_prediction_", "oob_score_"):  # they are rows of the data, which a saved model does not need
+            named.__dict__.pop(name, None)
     return Fitted(model, learnt, results)
 
 
-def _unmeasured(method: str, calibrate: str | None) -> str:
+def _unmeasured(method: str) -> str:
     """Why there are no measures, and the next step."""
-    what = method if calibrate is None else f"{method}, calibrated,"
-    return f"none: {what} has no out-of-bag rows, and there is no test part. Name one, or folds to cross-validate."
+    return f"none: {method} has no out-of-bag rows, and there is no test part. Name one, or folds to cross-validate."
 
 
 def _folds(data: Dataset, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -212,15 +211,15 @@ def fitted_estimator(
     model = record.build(
         data, **{name: value for name, value in parameters.items() if value is not None or name == "n_jobs"}
     )
-    if calibrate is not None:
-        if not (record.of_forest and data.target_type.has_labels):
-            raise ValueError(
-                "Probabilities of forests for classes and label sets can be calibrated. "
-                f"The method is {method} and the target {data.target}; leave calibrate out."
-            )
-        model = Calibrated(model, method=calibrate)
-    elif record.of_forest and out_of_bag and model.bootstrap and "oob_score" in model.get_params():
+    if calibrate is not None and not (record.of_forest and data.target_type.has_labels):
+        raise ValueError(
+            "Probabilities of forests for classes and label sets can be calibrated. "
+            f"The method is {method} and the target {data.target}; leave calibrate out."
+        )
+    if record.of_forest and out_of_bag and model.bootstrap and "oob_score" in model.get_params():
         model.set_params(oob_score=True)
+    if calibrate is not None:
+        model = Calibrated(model, method=calibrate)
     if not (record.of_forest or isinstance(model, Portfolio)):
         return model.fit(model_features(data), chain_target(data), sample_weight=data.sample_weight)
     model.fit(model_features(data), model_target(data), sample_weight=data.sample_weight)

@@ -11,6 +11,10 @@ from scipy import sparse
 
 from ramify import ensemble
 from ramify.datasets import Dataset
+from ramify.datasets.readers.attached_hierarchy import with_labels_ordered
+from ramify.datasets.term_names import meant_terms
+from ramify.features.categories import codes_of
+from ramify.hierarchy import Hierarchy
 from ramify.targets import Target, target_type
 
 
@@ -73,9 +77,12 @@ def model_features(data: Dataset) -> Any:
 
 
 def remember_names(model: Any, data: Dataset) -> None:
-    """Give a model the roles of its columns, and the names of its features where a sparse matrix had none."""
+    """Give a model the roles of its columns, names of terms, and of its features where a sparse matrix had none."""
     if data.roles is not None:
         model.roles_ = data.roles.to_dict()
+    titles = {name: data.titles[name] for name in (*data.label_names, *data.feature_names) if name in data.titles}
+    if titles:
+        model.titles_ = titles
     if not hasattr(model, "feature_names_in_") and len(set(data.feature_names)) == data.n_features:
         model.feature_names_in_ = np.array(data.feature_names, dtype=object)
 
@@ -145,9 +152,11 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
         rows = np.flatnonzero(data.sample_weight)
         matched = matched_target(data.rows(rows), model)
         return None if matched is None else matched._replace(rows=rows)
+    if kind.has_sets and data.hierarchy is None and getattr(model, "hierarchy", None) is not None:
+        data = _ordered_as(model.hierarchy, data)
     names = tuple(model.label_names_)
     if kind.has_one_label:
-        return MatchedTarget(_class_names(data), np.arange(len(names)), "")
+        return MatchedTarget(_as_classes(_class_names(data), model.classes_), np.arange(len(names)), "")
     position = {name: column for column, name in enumerate(data.label_names)}
     columns = np.array([column for column, name in enumerate(names) if name in position], dtype=np.intp)
     if not len(columns) or (kind.ranks_labels and len(columns) < len(names)):
@@ -162,8 +171,28 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
     return MatchedTarget(truth, columns, note)
 
 
+def _ordered_as(hierarchy: Hierarchy, data: Dataset) -> Dataset:
+    """The labels of a file that has no hierarchy as those of the model's, however spelled, with all above them."""
+    meant = meant_terms(data.label_names, hierarchy.names, {})
+    known = [column for column, name in enumerate(data.label_names) if name in meant]
+    if not known:
+        return data
+    labels = sparse.csr_array(sparse.csc_array(data.y)[:, known])
+    named = tuple(data.label_names[column] for column in known)
+    return with_labels_ordered(replace(data, y=labels, label_names=named), hierarchy)
+
+
 def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} others" if len(names) > 3 else "")
+
+
+def _as_classes(named: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Classes as the model has them, found by value: the text "1" of a file is its 1, 1.0 or True; others stay text."""
+    truth = named.astype(object)
+    codes = codes_of(truth, classes)
+    known = np.flatnonzero(~np.isnan(codes))
+    truth[known] = classes[codes[known].astype(np.intp)]
+    return truth
 
 
 def _class_names(data: Dataset) -> np.ndarray:

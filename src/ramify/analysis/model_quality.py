@@ -13,7 +13,7 @@ from ramify.analysis.explained import explained_rows
 from ramify.analysis.model_data import MatchedTarget, model_features, model_target, predicted_type
 from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated
-from ramify.features.frames import take_rows
+from ramify.ensemble.threshold import label_sets
 from ramify.metrics import auprc, auroc, measure_table, reliability_bins
 from ramify.targets import target_type
 
@@ -26,8 +26,54 @@ def model_scores(model: Any, X: Any) -> Any:
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
 
-def model_measures(model: Any, truth: Any, predicted: Any, columns: Any = None) -> pd.DataFrame:
-    """Measures of predictions (probabilities, numbers or ranks), with the prior alone beside them.
+class Predicted(NamedTuple):
+    """What a model says of rows.
+
+    Attributes
+    ----------
+    scores : array or CSR
+        Probabilities, numbers or ranks.
+    decided : array or CSR or None
+        What `predict` makes of probabilities: classes or label sets; None for numbers and ranks.
+    uncalibrated : array or None
+        Of a calibrated model, the probabilities before.
+    """
+
+    scores: Any
+    decided: Any = None
+    uncalibrated: Any = None
+
+    def of_rows(self, rows: Any) -> Predicted:
+        """The same of some of the rows."""
+        return Predicted(*(None if part is None else part[rows] for part in self))
+
+
+def model_predictions(model: Any, X: Any) -> Predicted:
+    """What a model says of these rows: by `predict_proba` where it has it, and by `predict`."""
+    if not predicted_type(model).has_labels:
+        return Predicted(model.predict(X))
+    uncalibrated = model.estimator_.predict_proba(X) if isinstance(model, Calibrated) else None
+    return Predicted(model_scores(model, X), model.predict(X), uncalibrated)
+
+
+def out_of_bag_predictions(model: Any) -> Predicted | None:
+    """What the trees that did not see them say of the training rows; None where the model has kept nothing of that.
+
+    Rows that every tree has seen are NaN.
+    """
+    scores = getattr(model, "oob_prediction_", None)
+    if scores is None or not predicted_type(model).has_labels:
+        return None if scores is None else Predicted(scores)
+    forest = getattr(model, "estimator_", model)
+    if predicted_type(model).has_one_label:
+        decided = model.classes_[np.nan_to_num(scores).argmax(axis=1)]
+    else:
+        decided = sparse.csr_array(label_sets(scores, model.threshold_, forest.hierarchy))
+    return Predicted(scores, decided, forest.oob_prediction_ if forest is not model else None)
+
+
+def model_measures(model: Any, truth: Any, predicted: Predicted, columns: Any = None) -> pd.DataFrame:
+    """Measures of predictions, with the prior alone beside them.
 
     Parameters
     ----------
@@ -35,22 +81,25 @@ def model_measures(model: Any, truth: Any, predicted: Any, columns: Any = None) 
         Fitted.
     truth : array or CSR
         The target of the rows.
-    predicted : array or CSR
-        What the model predicts of them: probabilities, numbers or ranks.
+    predicted : Predicted
+        What the model says of them.
     columns : int array, optional
         Which of the model's labels `truth` has; all by default.
     """
     kind: Any = getattr(model, "target_kind_", "rankings")
     has_one_label = target_type(kind).has_one_label
     prior, hierarchy = np.atleast_1d(model.prior_), getattr(model, "hierarchy", None)
+    scores, decided = predicted.scores, predicted.decided
     if columns is not None and not has_one_label and len(columns) < len(prior):
-        prior, predicted = prior[columns], np.asarray(predicted).reshape(truth.shape[0], -1)[:, columns]
+        prior, scores = prior[columns], np.asarray(scores).reshape(truth.shape[0], -1)[:, columns]
+        decided = None if decided is None else decided[:, columns]
         hierarchy = None if hierarchy is None else hierarchy.subset(hierarchy.names[column] for column in columns)
     return measure_table(
         truth,
-        predicted,
+        scores,
         target=kind,
         prior=prior,
+        y_pred=decided,
         classes=getattr(model, "classes_", None) if has_one_label else None,
         hierarchy=hierarchy,
     )
@@ -69,18 +118,18 @@ class Quality:
 def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> Quality:
     """How well a model predicts the unseen rows, or else those that it left out of bag."""
     if unseen is not None:
-        truth, X = model_target(unseen), model_features(unseen)
-        scores = model_scores(model, X)
         on = f"Measured on {unseen.n_samples} test rows"
-        return _quality(model, truth, scores, on, X)
-    scores = getattr(model, "oob_prediction_", None)
-    if scores is None:
+        return _quality(model, model_target(unseen), model_predictions(model, model_features(unseen)), on)
+    predicted = out_of_bag_predictions(model)
+    if predicted is None:
         return Quality()
-    seen = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
+    seen = np.flatnonzero(np.isfinite(predicted.scores.reshape(learnt.n_samples, -1)).all(axis=1))
     if seen.size == 0:
         return Quality()
-    truth, scores = model_target(learnt.rows(seen)), scores[seen]
-    return _quality(model, truth, scores, f"Measured out of bag on {seen.size} rows")
+    on = f"Measured out of bag on {seen.size} rows"
+    if isinstance(model, Calibrated):
+        on += ", each calibrated by the others"
+    return _quality(model, model_target(learnt.rows(seen)), predicted.of_rows(seen), on)
 
 
 def measured_by_folds(model: Any, data: Dataset, folds: Sequence[tuple[Any, np.ndarray, np.ndarray]]) -> Quality:
@@ -95,20 +144,23 @@ def measured_by_folds(model: Any, data: Dataset, folds: Sequence[tuple[Any, np.n
     folds : sequence of (estimator, int array, int array)
         A model, the rows that it has learnt from and those that it predicts.
     """
-    n_columns = len(model.label_names_)
-    scores = np.zeros((data.n_samples, n_columns))
+    n_columns, kind = len(model.label_names_), predicted_type(model)
+    scores, decided = np.zeros((data.n_samples, n_columns)), None
+    if kind.has_labels:
+        decided = np.zeros(data.n_samples, dtype=object) if kind.has_one_label else np.zeros(scores.shape, np.int8)
     position = {name: column for column, name in enumerate(model.label_names_)}
     for part, _, rows in folds:
-        predicted = model_scores(part, model_features(data.rows(rows)))
-        predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
+        predicted = model_predictions(part, model_features(data.rows(rows)))
         columns = np.array([position[name] for name in part.label_names_], dtype=np.intp)
-        scores[rows[:, None], columns] = predicted.reshape(len(rows), -1)
-    given = scores if predicted_type(model).has_labels or n_columns > 1 else scores[:, 0]
+        scores[rows[:, None], columns] = _dense(predicted.scores).reshape(len(rows), -1)
+        if decided is not None:
+            decided[rows if kind.has_one_label else (rows[:, None], columns)] = _dense(predicted.decided)
+    given = scores if kind.has_labels or n_columns > 1 else scores[:, 0]
     on = f"Measured by cross-validation with {len(folds)} folds on {data.n_samples} rows"
-    return _quality(model, model_target(data), given, on)
+    return _quality(model, model_target(data), Predicted(given, decided), on)
 
 
-def measured_as(model: Any, matched: MatchedTarget, scores: Any, X: Any) -> Quality:
+def measured_as(model: Any, matched: MatchedTarget, predicted: Predicted) -> Quality:
     """How well a model predicts rows of another file, over those of its labels that the file has.
 
     Parameters
@@ -117,24 +169,26 @@ def measured_as(model: Any, matched: MatchedTarget, scores: Any, X: Any) -> Qual
         Fitted.
     matched : MatchedTarget
         The target of the rows.
-    scores : array or CSR
-        What the model predicts of them, as `model_scores` gives it.
-    X : array or frame
-        The rows as the model takes them.
+    predicted : Predicted
+        What the model says of them.
     """
     if matched.rows is not None:
-        scores, X = scores[matched.rows], take_rows(X, matched.rows)
-    on = f"Measured on {scores.shape[0]} rows{matched.note}"
-    return _quality(model, matched.truth, scores, on, X, matched.columns)
+        predicted = predicted.of_rows(matched.rows)
+    on = f"Measured on {predicted.scores.shape[0]} rows{matched.note}"
+    return _quality(model, matched.truth, predicted, on, matched.columns)
 
 
-def _quality(model: Any, truth: Any, scores: Any, on: str, X: Any = None, columns: Any = None) -> Quality:
-    measures = model_measures(model, truth, scores, columns)
-    reliability = reliability_tables(model, truth, scores, X, columns)
-    return Quality(measures, on, label_table(model, truth, scores, columns), reliability)
+def _quality(model: Any, truth: Any, predicted: Predicted, on: str, columns: Any = None) -> Quality:
+    measures = model_measures(model, truth, predicted, columns)
+    reliability = reliability_tables(model, truth, predicted, columns)
+    return Quality(measures, on, label_table(model, truth, predicted, columns), reliability)
 
 
-def reliability_tables(model: Any, truth: Any, scores: Any, X: Any = None, columns: Any = None) -> dict[str, Any]:
+def _dense(values: Any) -> np.ndarray:
+    return np.asarray(values.toarray() if sparse.issparse(values) else values)
+
+
+def reliability_tables(model: Any, truth: Any, predicted: Predicted, columns: Any = None) -> dict[str, Any]:
     """Bins of what was said and what happened, of a calibrated model before and after; empty for other targets.
 
     Parameters
@@ -143,16 +197,14 @@ def reliability_tables(model: Any, truth: Any, scores: Any, X: Any = None, colum
         Fitted.
     truth : array or CSR
         The target of the rows.
-    scores : array of shape (n_samples, n_labels)
-        Probabilities.
-    X : array or frame, optional
-        The rows as the model takes them, for the probabilities before calibration.
+    predicted : Predicted
+        What the model says of them.
     columns : int array, optional
         Which of the model's labels `truth` has; all by default.
     """
-    shown = {"model": scores}
-    if isinstance(model, Calibrated) and X is not None:
-        shown = {"before": model.estimator_.predict_proba(X), "after": scores}
+    shown = {"model": predicted.scores}
+    if predicted.uncalibrated is not None:
+        shown = {"before": predicted.uncalibrated, "after": predicted.scores}
     tables = {}
     for name, probabilities in shown.items():
         labels = _by_label(model, truth, probabilities, columns)
@@ -173,7 +225,7 @@ LABEL_MEASURES = {
 """Columns of `label_table` and what they are called."""
 
 
-def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.DataFrame | None:
+def label_table(model: Any, truth: Any, predicted: Predicted, columns: Any = None) -> pd.DataFrame | None:
     """How well each label or class is predicted; None for targets without.
 
     Parameters
@@ -182,8 +234,8 @@ def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.
         Fitted.
     truth : array or CSR
         The target of the rows.
-    scores : array of shape (n_samples, n_labels)
-        Probabilities.
+    predicted : Predicted
+        What the model says of them.
     columns : int array, optional
         Which of the model's labels `truth` has; all by default.
 
@@ -191,28 +243,28 @@ def label_table(model: Any, truth: Any, scores: Any, columns: Any = None) -> pd.
     -------
     DataFrame
         Per label: `rows` that have it; `prior`, their share, which is the AUPRC of knowing nothing else; `auprc` and
-        `auroc`, NaN where all rows or none have it; `f1` of predicting it at `threshold` (of classes: the most
-        probable one, and no threshold).
+        `auroc`, NaN where all rows or none have it; `f1` of what `predict` says; and the model's `threshold`, NaN where
+        it has none, as for classes.
     """
     import pandas as pd
 
-    labels = _by_label(model, truth, scores, columns)
+    labels = _by_label(model, truth, predicted.scores, columns)
     if labels is None:
         return None
     names, has, scores = labels
-    one_of_them = target_type(model.target_kind_).has_one_label
-    if one_of_them:
+    if predicted_type(model).has_one_label:
         threshold = np.full(len(names), np.nan)
-        predicted = scores.argmax(axis=1)[:, None] == np.arange(len(names))
+        said = np.asarray(predicted.decided).astype(str)[:, None] == np.array(names)
     else:
-        threshold = _thresholds(model, len(names) if columns is None else len(model.label_names_))
-        threshold = threshold if columns is None else threshold[np.asarray(columns)]
-        predicted = scores >= np.nan_to_num(threshold, nan=np.inf)
+        threshold = _thresholds(model)
+        said = _dense(predicted.decided) != 0
+        if columns is not None:
+            threshold, said = threshold[np.asarray(columns)], said[:, np.asarray(columns)]
     known = ~np.isnan(has)
-    is_true, predicted = has == 1, predicted & known
-    both, either = (is_true & predicted).sum(axis=0), is_true.sum(axis=0) + predicted.sum(axis=0)
+    is_true, said = has == 1, said & known
+    both, either = (is_true & said).sum(axis=0), is_true.sum(axis=0) + said.sum(axis=0)
     with np.errstate(invalid="ignore"):
-        f1 = np.where(np.isnan(threshold) & (not one_of_them), np.nan, 2 * both / either)
+        f1 = 2 * both / either
     values = {
         "rows": is_true.sum(axis=0),
         "prior": is_true.sum(axis=0) / np.maximum(known.sum(axis=0), 1),
@@ -237,7 +289,7 @@ def _by_label(model: Any, truth: Any, scores: Any, columns: Any) -> _ByLabel | N
     kind = target_type(getattr(model, "target_kind_", "rankings"))
     if not kind.has_labels:
         return None
-    scores = np.asarray(scores.toarray() if sparse.issparse(scores) else scores)
+    scores = _dense(scores)
     if kind.has_one_label:
         names = [str(name) for name in model.classes_]
         return _ByLabel(names, (np.asarray(truth).astype(str)[:, None] == np.array(names)).astype(float), scores)
@@ -246,10 +298,11 @@ def _by_label(model: Any, truth: Any, scores: Any, columns: Any) -> _ByLabel | N
     return _ByLabel([model.label_names_[column] for column in chosen], has, scores[:, chosen])
 
 
-def _thresholds(model: Any, n_labels: int) -> np.ndarray:
-    """The score from which each label is predicted; NaN where the model decides otherwise."""
-    threshold = getattr(model, "threshold_", 0.5)
-    return np.broadcast_to(np.array(np.nan if threshold is None else threshold, dtype=float), (n_labels,))
+def _thresholds(model: Any) -> np.ndarray:
+    """The score at which each label is predicted; NaN where the model decides otherwise."""
+    threshold = getattr(model, "threshold_", None)
+    of_labels = np.array(np.nan if threshold is None else threshold, dtype=float)
+    return np.broadcast_to(of_labels, (len(model.label_names_),))
 
 
 def label_parts(model: Any, learnt: Dataset, unseen: Dataset | None, X: Any) -> dict[str, Any]:
@@ -277,12 +330,11 @@ def label_parts(model: Any, learnt: Dataset, unseen: Dataset | None, X: Any) -> 
             if unseen is not None
             else "The model has learnt from these rows, so it is surer of them than of new ones."
         )
-    scores = getattr(model, "oob_prediction_", None) if unseen is None else model_scores(model, X)
-    if scores is None:
+    predicted = out_of_bag_predictions(model) if unseen is None else model_predictions(model, X)
+    if predicted is None:
         return parts
-    scores = np.asarray(scores.toarray() if sparse.issparse(scores) else scores)
-    seen = np.flatnonzero(np.isfinite(scores).all(axis=1))
-    table = label_table(model, sparse.csr_array(shown.y)[seen], scores[seen])
+    seen = np.flatnonzero(np.isfinite(_dense(predicted.scores)).all(axis=1))
+    table = label_table(model, sparse.csr_array(shown.y)[seen], predicted.of_rows(seen))
     if table is None:
         return parts
     return {**parts, **table_parts(table.set_axis(pd.Index(shown.label_names, name="label")))}

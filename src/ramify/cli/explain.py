@@ -85,7 +85,7 @@ def explain(
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
     one_row = take_rows(new_rows(model, dataset, fill=fill).X, np.array([number]))
-    titles = term_titles(model.label_names_, hierarchy)
+    titles = {**getattr(model, "titles_", {}), **term_titles(model.label_names_, hierarchy)}
     if not predicted_type(model).ranks_labels:
         labels = called_labels(labels, model.label_names_, titles)
     chosen: Any = list(labels) or ("predicted" if hasattr(model, "predict_proba") else None)
@@ -143,7 +143,8 @@ def _explained(explanation: Any) -> list[dict[str, Any]]:
                 added["feature"], added["value"], added["contribution"], strict=True
             )
         ]
-        one = {"label": name, "prediction": float(predicted[line]), "base": float(base[line]), "features": features}
+        summed = round(float(predicted[line]), 12) + 0.0  # rounding of the sum is no prediction below zero
+        one = {"label": name, "prediction": summed, "base": float(base[line]), "features": features}
         found.append(one)
     return found
 
@@ -164,7 +165,11 @@ def _show(explained: list[dict[str, Any]], top: int, titles: Mapping[str, str]) 
         click.echo("No label is predicted for this row. Name one with --label.")
     for one in explained:
         rows = [
-            (item["feature"], "missing" if item["value"] is None else item["value"], _signed(item["contribution"]))
+            (
+                titled(item["feature"], titles),
+                "missing" if item["value"] is None else item["value"],
+                _signed(item["contribution"]),
+            )
             for item in one["features"][:top]
         ]
         rest = one["features"][top:]

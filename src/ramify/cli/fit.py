@@ -72,8 +72,8 @@ def fit(
     """Learn a model from DATA files and save it.
 
     Where the files are named as train, valid and test parts, the test part is kept for the measures; otherwise they are
-    taken out of bag, and of chains by cross-validation; boosted trees, extra-trees, auto and --calibrate have them with
-    --folds. The prior alone stands beside the model.
+    taken out of bag, and of chains by cross-validation; boosted trees, extra-trees and auto have them with --folds.
+    The prior alone stands beside the model.
 
     \b
     Examples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ def predict(
     """  # noqa: D301
     from ramify.analysis import new_rows
     from ramify.analysis.model_data import matched_target
-    from ramify.analysis.model_quality import Quality, measured_as, model_scores
+    from ramify.analysis.model_quality import Quality, measured_as, model_predictions, model_scores
     from ramify.cli.inputs import data_to_predict, refuse_empty
     from ramify.models import load
 
@@ -87,6 +88,7 @@ def predict(
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=jobs)
     dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, reading, fill=fill), features=False)
+    dataset = replace(dataset, titles={**getattr(model, "titles_", {}), **dataset.titles})
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
     given = new_rows(model, dataset, fill=fill)
@@ -104,12 +106,18 @@ def predict(
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
     # These values were told.
     warnings.filterwarnings("ignore", message="Nominal feature .* holds values in .* cells")
+    told = output is not None and (as_json or not quiet)
+    measures = told or per_label is not None or report is not None
+    matched = matched_target(dataset, model) if measures and hasattr(model, "prior_") else None
+    predicted = None if matched is None else model_predictions(model, X)
     by_pair = probabilities and hasattr(model, "pair_names_")
     are_scores = not by_pair and (probabilities or not hasattr(model, "predict_proba"))
     if by_pair:
         shown = _pair_probabilities(model, X)
     elif top is not None:
         shown = model.predict_top(X, min(top, len(model.label_names_)))
+    elif predicted is not None:
+        shown = predicted.scores if are_scores else predicted.decided
     else:
         shown = model_scores(model, X) if are_scores else model.predict(X)
     rows = _rows(model, dataset, shown, probabilities) if top is None else _top_rows(model, dataset, *shown)
@@ -119,13 +127,11 @@ def predict(
     else:
         with whole_text(Path(output)) as file:
             _write(file, rows)
-    told = output is not None and (as_json or not quiet)
-    if not told and per_label is None and report is None:
+    if not measures:
         return
-    matched = matched_target(dataset, model) if hasattr(model, "prior_") else None
     quality = Quality()
-    if matched is not None:
-        quality = measured_as(model, matched, shown if are_scores else model_scores(model, X), X)
+    if matched is not None and predicted is not None:
+        quality = measured_as(model, matched, predicted)
     elif dataset.y is not None and told and not as_json:
         click.echo("Not measured: the data has other targets than the model predicts.", err=True)
     if told:
@@ -159,7 +165,7 @@ def _write_report(path: str, model: Any, data: Dataset, quality: Quality) -> Non
 
 
 def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Iterator[list[Any]]:
-    """Lines of the CSV file: an identifier, then what was predicted."""
+    """Lines of the CSV file: the identifier under its own name, then what was predicted."""
     from scipy import sparse
 
     from ramify.analysis.model_data import predicted_type
@@ -168,17 +174,17 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
     names = [neutralised(name) for name in (model.pair_names_ if by_pair else model.label_names_)]
     ids = _ids(data)
     kind = predicted_type(model)
+    columns = ["prediction"] if kind.has_labels and not probabilities else names
+    own = neutralised(data.id_name)
+    yield [own if own and own not in columns else "id", *columns]
     if kind.has_one_label and not probabilities:
-        yield ["id", "prediction"]
         yield from ([i, neutralised(str(value))] for i, value in zip(ids, predicted, strict=True))
     elif kind.has_sets and not probabilities:
-        yield ["id", "prediction"]
         sets = sparse.csr_array(predicted)
         for row, i in enumerate(ids):
             labels = sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist()
             yield [i, neutralised("|".join(model.label_names_[label] for label in sorted(labels)))]
     else:
-        yield ["id", *names]
         for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):
             yield [i, *values]
 

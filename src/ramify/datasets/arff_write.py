@@ -81,7 +81,7 @@ def write_arff(
 
 def _columns(data: Dataset) -> list[tuple[str, str]]:
     """Name and declared type of every column."""
-    columns = [] if data.ids is None else [("id", "string")]
+    columns = [] if data.ids is None else [(data.id_name or "id", "string")]
     for name, values in zip(data.feature_names, data.categories, strict=True):
         columns.append((name, "numeric" if values is None else _domain(values)))
     kind = data.target_type

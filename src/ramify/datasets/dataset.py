@@ -47,6 +47,8 @@ class Dataset:
         One weight per row.
     ids : ndarray, optional
         Identifier of each row.
+    id_name : str
+        What the file calls them: the name of their column.
     truth : ndarray or CSR of shape (n_features, n_labels), optional
         Which features drive which label, where it was planted.
     parts : dict, optional
@@ -83,6 +85,7 @@ class Dataset:
     feature_hierarchy: Hierarchy | None = None
     sample_weight: np.ndarray | None = None
     ids: np.ndarray | None = None
+    id_name: str = ""
     truth: Any = None
     parts: dict[str, np.ndarray] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,6 +33,8 @@ from ramify.state import FEATURES, State, count, instance, integers, numbers, on
 from ramify.targets import MEASURED_KINDS, refuse_partly_known, target_type
 
 _METHODS = {"isotonic": ("knots_", "levels_", "offsets_"), "sigmoid": ("slopes_", "intercepts_")}
+_FOLDS = 5
+"""Of the rows out of bag, where each is calibrated by others."""
 
 
 class Calibrated(ClassifierMixin, BaseEstimator):
@@ -57,6 +60,9 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         Sigmoid: the log-odds of a label are its slope times the forest's probability plus its intercept.
     threshold_ : float or ndarray of shape (n_labels,)
         Calibrated probability that a predicted label exceeds.
+    oob_prediction_ : ndarray of shape (n_samples, n_labels)
+        Where the forest has `oob_score=True`: calibrated probabilities of the training rows, by the trees that did not
+        see the row and a calibration by other rows (five folds); NaN where every tree saw the row.
     n_features_in_, feature_names_in_, label_names_, n_outputs_, target_kind_, prior_, classes_
         Those of the forest.
 
@@ -94,6 +100,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         "slopes_": perhaps(numbers("n_labels")),
         "intercepts_": perhaps(numbers("n_labels")),
         "threshold_": instance(float, np.ndarray),
+        "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
     }
 
     def __init__(
@@ -138,13 +145,18 @@ class Calibrated(ClassifierMixin, BaseEstimator):
                 )
             rows = np.flatnonzero(seen if weights is None else seen & (weights > 0))
             self.estimator_ = forest
+            self.__dict__.pop("oob_prediction_", None)
             for name in ("knots_", "levels_", "offsets_", "slopes_", "intercepts_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
             for name in ("n_features_in_", "feature_names_in_", "label_names_", "n_outputs_", "target_kind_", "prior_"):
                 if hasattr(forest, name):
                     setattr(self, name, getattr(forest, name))
             kept = np.ones(len(rows)) if weights is None else weights[rows]
-            self._calibrate(prediction[rows], sparse.csc_array(target.Y[rows]), kept)
+            truth = sparse.csc_array(target.Y[rows])
+            if forest.oob_score:
+                self.oob_prediction_ = np.full_like(prediction, np.nan)
+                self.oob_prediction_[rows] = self._calibrated_by_others(prediction[rows], truth, kept)
+            self._calibrate(prediction[rows], truth, kept)
             self.threshold_ = fitted_threshold(self, target.kind, prediction.shape[1])
             if is_chosen(self.threshold):
                 probabilities = self._calibrated(prediction[rows])
@@ -205,6 +217,18 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             return self.classes_[probabilities.argmax(axis=1)]
         sets = label_sets(probabilities, self.threshold_, self.estimator_.hierarchy)
         return sparse.csr_array(sets) if self.estimator_._sparse_sets else sets
+
+    def _calibrated_by_others(
+        self, scores: NDArray[np.float64], truth: sparse.csc_array, weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Probabilities of these rows, those of each fold calibrated by the rows of the others."""
+        found, has = np.full_like(scores, np.nan), sparse.csr_array(truth)
+        if len(scores) < _FOLDS:
+            return found
+        for others, own in KFold(_FOLDS, shuffle=True, random_state=0).split(scores):
+            self._calibrate(scores[others], sparse.csc_array(has[others]), weights[others])
+            found[own] = self._calibrated(scores[own])
+        return found
 
     def _calibrate(self, scores: NDArray[np.float64], truth: sparse.csc_array, weights: NDArray[np.float64]) -> None:
         n_labels = scores.shape[1]

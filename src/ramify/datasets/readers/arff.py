@@ -172,6 +172,7 @@ def load_arff(
         hierarchy=found.hierarchy,
         sample_weight=rows.weights,
         ids=None if roles.identifier is None else _identifiers(rows, attributes, roles.identifier),
+        id_name="" if roles.identifier is None else attributes[roles.identifier].name,
         parts=part_rows(paths, part_sizes),
         source=", ".join(str(path) for path in paths),
         sha256=sha256_of(paths),

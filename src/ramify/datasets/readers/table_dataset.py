@@ -201,6 +201,7 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
         hierarchy=found.hierarchy,
         sample_weight=_weights(table, taken["weight"]) if "weight" in taken else None,
         ids=None if identifier is None else np.array(text_cells(table, identifier), dtype=object),
+        id_name="" if identifier is None else table.names[identifier],
         parts=part_rows(table.paths, sizes),
         left_out={table.names[j]: why for j, why in sorted(left_out.items())},
         notes=tuple(notes),
