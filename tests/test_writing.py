@@ -1,3 +1,4 @@
+import csv
 import os
 import stat
 import subprocess
@@ -5,9 +6,11 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from ramify.writing import whole_file, whole_text
+from ramify.writing import whole_file, whole_text, write_table
 
 
 def test_a_file_takes_the_place_of_the_old_one_only_when_complete(tmp_path):
@@ -93,3 +96,25 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     reader.join(timeout=30)
     assert received == [b"bytes"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_table_is_written_as_its_name_says(tmp_path):
+    lines = [["=name", "score"], ["007", 0.1 + 0.2], ["-a\x01", np.float64(np.nan)], ["ü, b", np.int64(3)]]
+    for name in ("t.csv", "t.tsv", "t", "t.xlsx"):
+        write_table(tmp_path / name, lines)
+    assert (tmp_path / "t.csv").read_bytes() == (tmp_path / "t").read_bytes()
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        found = list(csv.reader(file))
+    assert found == [["'=name", "score"], ["007", "0.30000000000000004"], ["'-a\x01", ""], ["ü, b", "3"]]
+    with (tmp_path / "t.tsv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file, delimiter="\t")) == found
+    sheet = pd.read_excel(tmp_path / "t.xlsx", dtype={0: str})
+    assert sheet.columns.tolist() == ["'=name", "score"]
+    assert sheet.iloc[:, 0].tolist() == ["007", "'-a?", "ü, b"]
+    assert sheet["score"].tolist() == pytest.approx([0.1 + 0.2, np.nan, 3], nan_ok=True)
+
+
+def test_a_table_too_large_for_a_sheet_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"holds 1,048,576 rows of 16,384 columns.*Write .csv instead"):
+        write_table(tmp_path / "t.xlsx", [["x"] * 16_385])
+    assert not (tmp_path / "t.xlsx").exists()

@@ -1,19 +1,25 @@
-"""Files that are complete under their name or not there at all, and names in them that no spreadsheet executes."""
+"""Files that are complete under their name or not there at all, tables, and names that no spreadsheet executes."""
 
 from __future__ import annotations
 
+import csv
 import glob
 import io
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 # A spreadsheet takes a cell that starts with one of these for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
+
+TABLES = (".csv", ".tsv", ".txt", ".xlsx", "")
+"""Endings of files that `write_table` writes; without one it is CSV."""
+
+_SHEET_ROWS, _SHEET_COLUMNS = 1_048_576, 16_384
 
 
 @contextmanager
@@ -90,6 +96,55 @@ def neutralised(name: str) -> str:
     ("'=1+1", 'age')
     """
     return "'" + name if name.startswith(_FORMULA_STARTS) else name
+
+
+def write_table(path: Path, lines: Iterable[Sequence[Any]]) -> None:
+    """Write lines of cells as the file's name says: `.xlsx` as a sheet of Excel, `.tsv` with tabs, else with commas.
+
+    Texts are neutralised, None and NaN are empty cells, and numbers keep all digits.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ramify.writing import write_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(Path(folder) / "some.tsv", [["name", "score"], ["=1+1", 0.5], ["b", float("nan")]])
+    ...     [line.split() for line in (Path(folder) / "some.tsv").open()]
+    [['name', 'score'], ["'=1+1", '0.5'], ['b']]
+    """
+    cells = ([_cell(cell) for cell in line] for line in lines)
+    if path.suffix.lower() == ".xlsx":
+        _write_sheet(path, cells)
+        return
+    with whole_text(path) as file:
+        separator = "\t" if path.suffix.lower() == ".tsv" else ","
+        csv.writer(file, lineterminator="\n", delimiter=separator).writerows(cells)
+
+
+def _cell(cell: Any) -> Any:
+    if isinstance(cell, str):
+        return neutralised(cell)
+    return None if cell is None or cell != cell else cell.item() if hasattr(cell, "item") else cell
+
+
+def _write_sheet(path: Path, lines: Iterable[list[Any]]) -> None:
+    try:
+        from openpyxl import Workbook
+        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+    except ImportError:
+        raise ImportError("Excel files need openpyxl. Install it with: pip install ramify[excel]") from None
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("table")
+    for number, line in enumerate(lines, start=1):
+        if number > _SHEET_ROWS or len(line) > _SHEET_COLUMNS:
+            raise ValueError(
+                f"{path}: a sheet of Excel holds {_SHEET_ROWS:,} rows of {_SHEET_COLUMNS:,} columns, and this table is "
+                "larger. Write .csv instead."
+            )
+        sheet.append([ILLEGAL_CHARACTERS_RE.sub("?", cell) if isinstance(cell, str) else cell for cell in line])
+    with whole_file(path) as file:
+        book.save(file)
 
 
 def _new_file(temporary: Path) -> tuple[int, bool]:

@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import ramify
 from ramify.analysis import fit_model, new_rows
 from ramify.analysis.deployment import column_summary, shift_from
 from ramify.cli.main import main
-from ramify.datasets import read
+from ramify.datasets import Dataset, read
 
 
 def shop(n_rows, seed, *, older=0.0):
@@ -99,6 +100,28 @@ def test_the_shift_is_no_larger_than_kolmogorovs_distance():
         shift = shift_from(deciles, new.astype(float))
         assert shift <= distance + 0.01
         assert shift > 0.15 if step == 2 else shift < 0.2
+
+
+def test_drift_of_sparse_columns_is_that_of_the_same_columns_dense():
+    generator = np.random.default_rng(0)
+
+    def counts(n_rows, often):
+        X = generator.poisson(0.2, (n_rows, 6)).astype(float)
+        X[:, 2] = generator.poisson(often, n_rows)
+        X[0, 3] = np.nan
+        return X
+
+    X, later = counts(300, 0.1), counts(200, 3.0)
+    np.testing.assert_array_equal(column_summary(sparse.csc_array(X)), column_summary(X))
+    y = (X[:, 0] > 0).astype(int)
+    names = tuple(f"w{j}" for j in range(6))
+    found = []
+    for form in (sparse.csc_array, np.asarray):
+        data = Dataset(form(X), y, "classes", names, label_names=("no", "yes"))
+        model = fit_model(data, n_estimators=3).model
+        found.append(new_rows(model, Dataset(form(later), feature_names=names)).drifted)
+    pd.testing.assert_frame_equal(*found)
+    assert list(found[0].index) == ["w2"]
 
 
 def test_a_calibrated_model_remembers_its_columns(folder):

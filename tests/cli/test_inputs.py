@@ -1,7 +1,11 @@
+import json
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from ramify.cli.inputs import read_data
+from ramify.cli.main import ramify
 from ramify.datasets import read, read_hierarchy
 
 OBO = """format-version: 1.2
@@ -80,3 +84,33 @@ def test_columns_by_their_start_in_arff_and_with_others(tmp_path):
     assert read_data([file], ["m_*", "other"]).label_names == ("m_x", "m_y", "other")
     with pytest.raises(ValueError, match="target='z\\*' fits no attribute of .* It has .*'other'."):
         read_data([file], ["z*"])
+
+
+@pytest.mark.parametrize("command", ["info", "rank", "fit", "predict", "explain", "compare", "select"])
+def test_every_command_reads_standard_input_as_it_reads_the_file(command, tmp_path):
+    rng = np.random.default_rng(0)
+    terms = rng.integers(0, 2, (40, 4))
+    terms[:, 3] = 1  # a term that all rows have: `select` reads again to keep it
+    lines = ["t0,t1,t2,t3,kind", *(f"{','.join(map(str, row))},{'ab'[row[0]]}" for row in terms)]
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "terms.edges.csv").write_text("parent,child\nt3,t0\nt3,t1\nt3,t2\n", encoding="utf-8")
+    model = str(tmp_path / "m.ramify")
+
+    def said(*arguments, given=None):
+        result = CliRunner().invoke(ramify, [*map(str, arguments), "--json"], input=given)
+        assert result.exit_code == 0, (result.output, result.exception)
+        own = {"source", "seconds", "sha256"}
+        return json.loads(result.stdout, object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k not in own})
+
+    said("fit", tmp_path / "data.csv", "-t", "kind", "-o", model, "--trees", 3)
+    options = {
+        "rank": ["--fdr", "none", "--trees", 3],
+        "fit": ["-o", tmp_path / "again.ramify", "--trees", 3],
+        "explain": ["--row", 2],
+        "compare": ["--method", "random-forest", "--method", "extra-trees", "--folds", 3, "--trees", 3],
+        "select": ["--feature-hierarchy", tmp_path / "terms.edges.csv", "--cv", 0],
+    }.get(command, [])
+    before = [model] if command in {"predict", "explain"} else []
+    options = [*options, "-t", "kind"]
+    expected = said(command, *before, tmp_path / "data.csv", *options)
+    assert said(command, *before, "-", *options, given=(tmp_path / "data.csv").read_text(encoding="utf-8")) == expected

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,12 @@ _CHANCE = 1.36
 """Kolmogorov's limit: by chance, a share of n rows moves by more than this over the root of n one time in twenty."""
 
 _LISTED = 5
+
+_MOST_COLUMNS = 50_000
+"""So many columns a model remembers; of more, each says little and all would weigh megabytes."""
+
+_BLOCK_CELLS = 4_000_000
+"""Columns of a sparse matrix are looked at in dense blocks of about so many cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +120,13 @@ def new_rows(model: Any, X: Any, *, fill: bool = False) -> NewRows:
 
 
 def remember_columns(model: Any, X: Any) -> None:
-    """Let a model keep the deciles and the share of missing values of each column, so that drift is seen later.
-
-    Sparse columns are not kept: there are many of them, and each is mostly empty.
-    """
+    """Let a model keep the deciles and the share of missing values of each column, so that drift is seen later."""
     model = _encoder(model)
     if not hasattr(model, "categories_"):
         return
     with unseen_values_allowed():
         values = apply_features(model, X).values
-    if not sparse.issparse(values) and values.shape[0]:
+    if values.shape[0] and values.shape[1] <= _MOST_COLUMNS:
         model.feature_summary_ = column_summary(values)
 
 
@@ -131,18 +135,32 @@ def _encoder(model: Any) -> Any:
     return model if hasattr(model, "categories_") else getattr(model, "estimator_", model)
 
 
-def column_summary(values: np.ndarray) -> np.ndarray:
-    """Deciles of each column, from the smallest value to the largest, and the share of missing cells."""
+def column_summary(values: Any) -> np.ndarray:
+    """Deciles of each column, from the smallest value to the largest, and the share of missing cells.
+
+    What a sparse matrix does not store is zero.
+    """
     n_rows, n_columns = values.shape
     summary = np.full((n_columns, N_SUMMARY), np.nan)
     shares = np.linspace(0, 1, N_SUMMARY - 1)
-    for column in range(n_columns):
-        cells = np.sort(values[:, column])  # NaN comes last
+    for column, cells in enumerate(_columns(values)):
+        cells.sort()  # NaN comes last
         n_known = n_rows - int(np.count_nonzero(np.isnan(cells)))
         summary[column, -1] = 1 - n_known / n_rows
         if n_known:
             summary[column, :-1] = cells[np.rint(shares * (n_known - 1)).astype(int)]
     return summary
+
+
+def _columns(values: Any) -> Iterator[np.ndarray]:
+    """Each column as an array of its own."""
+    n_rows, n_columns = values.shape
+    step = max(1, _BLOCK_CELLS // max(1, n_rows))
+    by_column = sparse.csc_array(values) if sparse.issparse(values) else values
+    for start in range(0, n_columns, step):
+        block = by_column[:, start : start + step]
+        block = block.toarray() if sparse.issparse(block) else block
+        yield from (np.array(column, dtype=np.float64) for column in block.T)
 
 
 def shift_from(deciles: np.ndarray, cells: np.ndarray) -> float:
@@ -203,16 +221,22 @@ def _drifted(model: Any, X: Any, names: list[str], present: list[int] | None) ->
     import pandas as pd
 
     summary = getattr(model, "feature_summary_", None)
-    if summary is None or sparse.issparse(X):
+    if summary is None:
         return None
-    with unseen_values_allowed():
+    with unseen_values_allowed(), warnings.catch_warnings():
+        # A sparse matrix has no names; its columns were matched by those of the data.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
         values = apply_features(model, X).values
-    chance = _CHANCE / np.sqrt(max(1, len(values)))
+    n_rows = max(1, values.shape[0])
+    chance = _CHANCE / np.sqrt(n_rows)
+    there = None if present is None else set(present)
     rows = {}
-    for at in range(len(summary)) if present is None else present:
+    for at, cells in enumerate(_columns(values)):
+        if there is not None and at not in there:
+            continue
         deciles, was_missing = summary[at, :-1], summary[at, -1]
-        known = values[~np.isnan(values[:, at]), at]
-        more_missing = 1 - len(known) / max(1, len(values)) - was_missing
+        known = cells[~np.isnan(cells)]
+        more_missing = 1 - len(known) / n_rows - was_missing
         shift = outside = 0.0
         if len(known) and not np.isnan(deciles).any():
             shift = shift_from(deciles, known)

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 @click.option("--trees", default=None, type=WholeNumber(1), help="Number of trees [default: the method's own].")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
 @click.option("--min-samples-leaf", default=None, type=WholeNumber(1), help="Rows per leaf.")
-@click.option("-o", "--output", type=OutputFile(".csv"), help="Write measure, fold, method, value lines: .csv.")
+@click.option("-o", "--output", type=OutputFile(".csv", ".tsv", ".xlsx"),
+              help="Write measure, fold, method, value lines: .csv or .xlsx.")  # fmt: skip
 @running_options
 @report_option
 @output_options
@@ -139,14 +140,12 @@ def _content(found: Results) -> dict[str, Any]:
 
 def _write_folds(found: Results, path: str) -> None:
     """Every value with all digits as lines measure, fold, method, value."""
-    import csv
     from pathlib import Path
 
-    from ramify.writing import whole_text
+    from ramify.writing import write_table
 
-    with whole_text(Path(path)) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["measure", "fold", "method", "value"])
-        for measure, comparison in found.comparisons.items():
-            for fold, row in comparison.table.iterrows():
-                writer.writerows([measure, fold, method, repr(float(value))] for method, value in row.items())
+    lines: list[list[Any]] = [["measure", "fold", "method", "value"]]
+    for measure, comparison in found.comparisons.items():
+        for fold, row in comparison.table.iterrows():
+            lines += ([measure, fold, method, float(value)] for method, value in row.items())
+    write_table(Path(path), lines)

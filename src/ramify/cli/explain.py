@@ -12,7 +12,7 @@ import click
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
 from ramify.cli.terminal import json_text, wrote
 from ramify.shown import shown_number
-from ramify.writing import neutralised, whole_text
+from ramify.writing import TABLES, write_table
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 @click.option("--label", "labels", multiple=True, help="Which label, class, number or pair a>b; else those predicted.")
 @click.option("--fill", is_flag=True, help="Fill columns that DATA lacks with missing values.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Features of each label.")
-@click.option("-o", "--output", default=None, type=OutputFile(), help="Write all features to a CSV file.")
-@click.option("--plot", default=None, type=OutputFile(), help="Draw the first label: .svg, .png or .pdf.")
+@click.option("-o", "--output", default=None, type=OutputFile(*TABLES), help="Write all features: .csv, .xlsx.")
+@click.option(
+    "--plot", default=None, type=OutputFile(".svg", ".png", ".pdf"), help="Draw the first label: .svg, .png or .pdf."
+)
 @jobs_option
 @output_options
 def explain(
@@ -96,11 +98,8 @@ def explain(
     elif not quiet:
         _show(explained, top, titles)
     if output is not None:
-        frame = explanation.to_frame()
-        for name in ("label", "feature"):
-            frame[name] = [neutralised(text) for text in frame[name]]
-        with whole_text(Path(output)) as file:
-            frame.drop(columns="row").to_csv(file, index=False, lineterminator="\n")
+        frame = explanation.to_frame().drop(columns="row")
+        write_table(Path(output), [list(frame.columns), *frame.itertuples(index=False)])
     if plot is not None and explained:
         from ramify.plots import explained_prediction
 

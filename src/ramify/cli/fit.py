@@ -18,6 +18,7 @@ from ramify.cli.options import (
     running_options,
 )
 from ramify.cli.terminal import command_line, plain, show_measures, shows_progress, write_label_measures, wrote
+from ramify.writing import TABLES
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 )
 @click.option("--folds", default=None, show_default="3 for chains, else 0", type=WholeNumber(0),
               help="Cross-validate where there is neither a test part nor out-of-bag rows.")  # fmt: skip
-@click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
+@click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
 @running_options
 @report_option
 @output_options

@@ -32,12 +32,12 @@ class OutputFile(click.Path):
         folder = Path(path).parent
         if Path(path).exists() and not Path(path).is_file():  # /dev/null, a pipe
             return path
-        if self.endings and Path(path).suffix.lower() not in self.endings:
-            self.fail(f"'{path}' must end with {' or '.join(self.endings)}.", param, ctx)
         if not folder.is_dir():
             self.fail(f"There is no folder '{folder}'. Make it first, or name another.", param, ctx)
         if not os.access(folder, os.W_OK):
             self.fail(f"The folder '{folder}' may not be written to. Name another.", param, ctx)
+        if self.endings and Path(path).suffix.lower() not in self.endings:
+            self.fail(f"'{path}' must end with {' or '.join(filter(None, self.endings))}.", param, ctx)
         return path
 
 

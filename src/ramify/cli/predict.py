@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from ramify.cli.terminal import (
     write_label_measures,
     wrote,
 )
-from ramify.writing import neutralised, whole_text
+from ramify.writing import TABLES, neutralised, write_table
 
 if TYPE_CHECKING:
     from ramify.analysis.model_quality import Quality
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model_file", metavar="MODEL", type=click.Path())
 @data_options
-@click.option("-o", "--output", default=None, type=OutputFile(), help="CSV file; standard output otherwise.")
+@click.option("-o", "--output", default=None, type=OutputFile(*TABLES),
+              help="Write the predictions: .csv, .tsv or .xlsx; standard output otherwise.")  # fmt: skip
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
 @click.option("--top", type=click.IntRange(min=1), help="The so many most probable labels, each with its probability.")
 @click.option("--fill", is_flag=True, help="Fill columns that DATA lacks with missing values.")
-@click.option("--per-label", type=OutputFile(), help="Write how well each label is predicted: .csv.")
+@click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
 @jobs_option
 @report_option
 @output_options
@@ -125,8 +126,7 @@ def predict(
         if as_json or not quiet:
             _write(unicode_output(), rows, as_json=as_json)
     else:
-        with whole_text(Path(output)) as file:
-            _write(file, rows)
+        write_table(Path(output), rows)
     if not measures:
         return
     quality = Quality()
@@ -165,43 +165,44 @@ def _write_report(path: str, model: Any, data: Dataset, quality: Quality) -> Non
 
 
 def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Iterator[list[Any]]:
-    """Lines of the CSV file: the identifier under its own name, then what was predicted."""
+    """Lines of the table: the identifier under its own name, then what was predicted."""
     from scipy import sparse
 
     from ramify.analysis.model_data import predicted_type
 
     by_pair = probabilities and hasattr(model, "pair_names_")
-    names = [neutralised(name) for name in (model.pair_names_ if by_pair else model.label_names_)]
-    ids = _ids(data)
-    kind = predicted_type(model)
+    names = list(model.pair_names_ if by_pair else model.label_names_)
+    kind, ids = predicted_type(model), _ids(data)
     columns = ["prediction"] if kind.has_labels and not probabilities else names
-    own = neutralised(data.id_name)
-    yield [own if own and own not in columns else "id", *columns]
+    yield [_id_name(data, columns), *columns]
     if kind.has_one_label and not probabilities:
-        yield from ([i, neutralised(str(value))] for i, value in zip(ids, predicted, strict=True))
+        yield from ([i, str(value)] for i, value in zip(ids, predicted, strict=True))
     elif kind.has_sets and not probabilities:
         sets = sparse.csr_array(predicted)
         for row, i in enumerate(ids):
             labels = sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist()
-            yield [i, neutralised("|".join(model.label_names_[label] for label in sorted(labels)))]
+            yield [i, "|".join(model.label_names_[label] for label in sorted(labels))]
     else:
         for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):
             yield [i, *values]
 
 
 def _top_rows(model: Any, data: Dataset, labels: Any, probabilities: Any) -> Iterator[list[Any]]:
-    """Lines of the CSV file: an identifier, then labels with their probabilities, the most probable first."""
-    names = [neutralised(name) for name in model.label_names_]
-    numbers = range(1, labels.shape[1] + 1)
-    yield ["id", *(title for number in numbers for title in (f"label_{number}", f"probability_{number}"))]
+    """Lines of the table: the identifier, then labels with their probabilities, the most probable first."""
+    names, numbers = model.label_names_, range(1, labels.shape[1] + 1)
+    titles = [title for number in numbers for title in (f"label_{number}", f"probability_{number}")]
+    yield [_id_name(data, titles), *titles]
     for i, columns, values in zip(_ids(data), labels.tolist(), probabilities.tolist(), strict=True):
         yield [i, *(cell for column, value in zip(columns, values, strict=True) for cell in (names[column], value))]
 
 
 def _ids(data: Dataset) -> list[str]:
-    if data.ids is None:
-        return [str(number) for number in range(1, data.n_samples + 1)]
-    return [neutralised(str(i)) for i in data.ids]
+    return [str(i) for i in (range(1, data.n_samples + 1) if data.ids is None else data.ids)]
+
+
+def _id_name(data: Dataset, others: Sequence[str]) -> str:
+    """What the file calls its identifiers, unless another column is called so."""
+    return data.id_name if data.id_name and data.id_name not in others else "id"
 
 
 def _pair_probabilities(model: Any, X: Any) -> Any:
@@ -218,4 +219,5 @@ def _write(file: IO[str], rows: Iterator[list[Any]], *, as_json: bool = False) -
         names = next(rows)
         file.write(json_text([dict(zip(names, row, strict=True)) for row in rows]) + "\n")
         return
-    csv.writer(file, lineterminator="\n").writerows(rows)
+    cells = ([neutralised(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    csv.writer(file, lineterminator="\n").writerows(cells)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +14,7 @@ from ramify.analysis.methods import SELECTION_METHODS
 from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, reading_options, report_option
 from ramify.cli.terminal import command_line, console, json_text, plain, shows_progress, wrote
 from ramify.cli.terminal import table as text_table
-from ramify.writing import neutralised, whole_text
+from ramify.writing import TABLES, write_table
 
 if TYPE_CHECKING:
     from ramify.analysis import Selected
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
 @click.option("--classifier", type=click.Choice(["bayes", "neighbors"]), default="bayes", show_default=True)
 @click.option("--positive", help="The positive one of two classes [default: the last].")
 @click.option("--seed", default=0, show_default=True, type=WholeNumber(0, 2**32 - 1), help="Seed of the folds.")
-@click.option("-o", "--output", type=OutputFile(), help="Write the selected features as CSV.")
+@click.option("-o", "--output", type=OutputFile(*TABLES), help="Write the selected features: .csv, .xlsx.")
 @report_option
 @output_options
 def select(
@@ -147,13 +146,16 @@ def _read(
     from ramify.cli.inputs import read_data, refuse_empty, tell_notes
     from ramify.datasets import annotated_dataset
     from ramify.datasets.readers.attached_hierarchy import with_features_named
+    from ramify.datasets.readers.standard_input import named_source, with_standard_input
     from ramify.selection import presence
 
-    read = _read_annotations(data, feature_hierarchy) or read_data(list(data), target, reading=reading, tell=False)
-    terms = [name for name, why in read.left_out.items() if why in {"0 in every row", "1 in every row"}]
-    if terms:  # a term that all rows have, or none, is a term as well
-        reading = {**reading, "keep": [*reading.get("keep", ()), *terms]}
-        read = read_data(list(data), target, reading=reading, tell=False)
+    with with_standard_input(data) as paths:
+        read = _read_annotations(data, feature_hierarchy) or read_data(paths, target, reading=reading, tell=False)
+        terms = [name for name, why in read.left_out.items() if why in {"0 in every row", "1 in every row"}]
+        if terms:  # a term that all rows have, or none, is a term as well
+            reading = {**reading, "keep": [*reading.get("keep", ()), *terms]}
+            read = read_data(paths, target, reading=reading, tell=False)
+        read = named_source(read, data)
     tell_notes(refuse_empty(read))
     ontology = read.feature_hierarchy
     if ontology is None and feature_hierarchy is not None:
@@ -259,12 +261,7 @@ def _summary(data: Dataset, ontology: Hierarchy, method: str, found: Selected) -
 
 
 def _write(path: Path, lines: list[dict[str, Any]]) -> None:
-    with whole_text(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(lines[0] if lines else ["feature"])
-        writer.writerows(
-            [neutralised(cell) if isinstance(cell, str) else cell for cell in line.values()] for line in lines
-        )
+    write_table(path, [list(lines[0]) if lines else ["feature"], *(list(line.values()) for line in lines)])
 
 
 def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) -> None:

@@ -145,24 +145,22 @@ def show_measures(measures: pd.DataFrame | None, title: str, *, as_json: bool) -
 
 
 def write_label_measures(table: pd.DataFrame | None, path: str, titles: Mapping[str, str]) -> None:
-    """Write how well each label is predicted as CSV with all digits, or say why that is not known.
+    """Write how well each label is predicted as a table with all digits, or say why that is not known.
 
     Where it is known what labels are called, a column `label_name` says so.
     """
     from pathlib import Path
 
-    from ramify.writing import neutralised, whole_text
+    from ramify.writing import write_table
 
     if table is None:
         raise ValueError(
             "--per-label: no label was measured. Give rows with classes or label sets: a test part beside the training "
             "part, or a forest with out-of-bag rows."
         )
-    named = table.set_axis([neutralised(str(name)) for name in table.index])
-    if titles:
-        named["label_name"] = [neutralised(titles.get(str(name), "")) for name in table.index]
-    with whole_text(Path(path)) as file:
-        named.to_csv(file, index_label="label", lineterminator="\n")
+    named = table if not titles else table.assign(label_name=[titles.get(str(name), "") for name in table.index])
+    lines = ([str(name), *line] for name, *line in named.itertuples())
+    write_table(Path(path), [["label", *named.columns], *lines])
 
 
 def wrote(*paths: str | None, quiet: bool = False) -> None:
