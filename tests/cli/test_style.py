@@ -130,7 +130,7 @@ def test_a_file_that_is_read_is_not_written_over(tmp_path, capfd):
         ["rank", data, "-o", tmp_path / "link.csv"],
         ["rank", data, "--per-label", data],
         ["select", data, "--feature-hierarchy", data, "-o", data],
-        ["predict", model, data, "-o", model],
+        ["predict", model, data, "-o", data],
     ):
         code, _, errors = run(capfd, *arguments)
         assert code == 2
