@@ -34,6 +34,7 @@ _NAMES = {
     "ForestClassifier": "ramify.ensemble",
     "ForestRegressor": "ramify.ensemble",
     "LabelRankingForest": "ramify.ensemble",
+    "MixedForest": "ramify.ensemble",
     "FeatureRanking": "ramify.ranking",
     "ForestRanker": "ramify.ranking",
     "ReliefRanker": "ramify.ranking",

@@ -14,6 +14,7 @@ from ramify.datasets import read as read
 from ramify.ensemble import ForestClassifier as ForestClassifier
 from ramify.ensemble import ForestRegressor as ForestRegressor
 from ramify.ensemble import LabelRankingForest as LabelRankingForest
+from ramify.ensemble import MixedForest as MixedForest
 from ramify.hierarchy import Hierarchy as Hierarchy
 from ramify.models import load as load
 from ramify.models import save as save

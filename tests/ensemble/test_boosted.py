@@ -422,7 +422,7 @@ def test_steps_are_not_taken_for_another_outcome():
         (lambda m: setattr(m, "target_kind_", "numbers"), "target_kind_ must be one of"),
         (
             lambda m: setattr(m, "trees_", ForestClassifier(2).fit(NESTED.X, NESTED.y).trees_),
-            "the trees must be boosted ones",
+            "the trees must be for steps",
         ),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import ramify
-from ramify import ForestClassifier, ForestRegressor, LabelRankingForest
+from ramify import ForestClassifier, ForestRegressor, LabelRankingForest, MixedForest
 from ramify.datasets import make_label_ranking
 
 RANDOM = np.random.RandomState(0)
@@ -18,6 +18,7 @@ CASES = {
     "sparse": (ForestClassifier, sparse.csr_array(np.where(X > 0.6, X, 0)), sparse.csr_array(SETS)),
     "numbers": (ForestRegressor, X, X[:, :2] * 3),
     "rankings": (LabelRankingForest, RANKED.X, RANKED.y),
+    "mixed": (MixedForest, X, np.column_stack([X[:, 0].astype(object), np.where(SETS[:, 0], "yes", "no")])),
 }
 
 

@@ -18,6 +18,8 @@ from ramify.models.values import PUBLIC_MODULES
 N_ROWS, N_FEATURES, N_LABELS = 24, 5, 3
 NAMES = [f"f{j}" for j in range(N_FEATURES)]
 LABELS = Hierarchy.from_paths(["a/b", "c"])
+LABELS_ABOVE = [LABELS.index(name) if name != "a/b" else LABELS.index("a") for name in LABELS.names]
+"""An unknown parent and a known child would contradict each other in half of the draws."""
 TERMS = Hierarchy(NAMES, np.array([[0, 1], [0, 2], [2, 3]]))
 FOREST = ensemble.ForestClassifier(3, random_state=0)
 
@@ -68,6 +70,22 @@ CASES = {
     "Calibrated": Case(lambda: ensemble.Calibrated(FOREST), "labels", "numbers"),
     "ConformalSets": Case(lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0), "labels", "numbers"),
     "LabelRankingForest": Case(forest(ensemble.LabelRankingForest), "rankings"),
+    "MixedForest": Case(forest(ensemble.MixedForest, oob_score=True), "mixed"),
+    "MixedForest without bootstrap": Case(forest(ensemble.MixedForest, **WHOLE), "mixed", repeats=True),
+    **{
+        f"{made.__name__} of unknown {target}": Case(forest(made, **options), f"unknown {target}")
+        for made, options in (
+            (ensemble.ForestClassifier, {"oob_score": True}),
+            (ensemble.ForestRegressor, {"oob_score": True}),
+            (ensemble.BoostedClassifier, {"min_samples_leaf": 2, "early_stopping": None}),
+            (ensemble.BoostedRegressor, {"min_samples_leaf": 2, "early_stopping": None}),
+        )
+        for target in ("numbers" if "Regressor" in made.__name__ else "labels",)
+    },
+    "ForestClassifier of an unknown hierarchy": Case(
+        forest(ensemble.ForestClassifier, hierarchy=LABELS, oob_score=True), "unknown hierarchy"
+    ),
+    "MixedForest of unknown cells": Case(forest(ensemble.MixedForest, oob_score=True), "unknown mixed"),
     "AverageLabelRanker": Case(ensemble.AverageLabelRanker, "rankings", "numbers"),
     "NeighborsLabelRanker": Case(lambda: ensemble.NeighborsLabelRanker(3), "rankings", "numbers"),
     "PairwiseLabelRanker": Case(ensemble.PairwiseLabelRanker, "rankings", "numbers"),
@@ -159,13 +177,21 @@ def data_sets(draw, features: str) -> Data:
         "numbers": numbers,
         "rankings": order,
     }
+    targets["mixed"] = np.column_stack([numbers[:, 0].astype(object), targets["classes"].astype(object), Y[:, 1]])
+    hidden = draw(arrays(bool, (N_ROWS, N_LABELS)))
+    hidden[:6] = False  # every label is known somewhere
+    hidden[:, 0] = False  # something is known of every row, so that all take part
+    targets["unknown labels"] = np.where(hidden, np.nan, Y)
+    targets["unknown numbers"] = np.where(hidden[:, :2], np.nan, numbers)
+    targets["unknown hierarchy"] = np.where(hidden | hidden[:, LABELS_ABOVE], np.nan, targets["hierarchy"])
+    targets["unknown mixed"] = np.where(hidden, None, targets["mixed"])
     return Data(X, nominal, targets)
 
 
 def results(fitted: Any, X: Any) -> dict[str, np.ndarray]:
     """Everything that a fitted estimator says of rows, as arrays."""
     found: dict[str, Any] = {}
-    for name in ("predict", "predict_proba", "transform", "selection_mask", "apply"):
+    for name in ("predict", "predict_proba", "predict_outputs", "transform", "selection_mask", "apply"):
         if hasattr(fitted, name):
             found[name] = getattr(fitted, name)(X)
     for name in ("oob_prediction_", "oob_score_", "prior_", "scores_", "scores_per_label_", "feature_importances_"):
@@ -180,6 +206,8 @@ def results(fitted: Any, X: Any) -> dict[str, np.ndarray]:
 
 
 def plain(value: Any) -> np.ndarray:
+    if isinstance(value, dict):
+        return np.hstack([plain(one) for one in value.values()])
     if isinstance(value, list):
         return np.array([plain(one) for one in value])
     return np.asarray(value.toarray() if sparse.issparse(value) else value)

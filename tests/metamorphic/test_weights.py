@@ -70,8 +70,8 @@ def test_weight_two_is_a_repeated_row(name):
         X, y = DECLARED["pandas category"](data), data.targets[case.target]
         found = weighted_results(case, X, y, weights, X)
         expected = weighted_results(case, take_rows(X, rows), y[rows], None, X)
-        for result in ("predict", "predict_proba", "prior_"):
-            if result in expected:
+        for result in ("predict", "predict_proba", "predict_outputs", "prior_"):
+            if result in expected and expected[result].dtype != object:
                 np.testing.assert_allclose(found[result], expected[result], rtol=1e-9, atol=1e-12)
 
     FEW(given(cases.data_sets("numbers"), arrays(int, cases.N_ROWS, elements=st.integers(1, 3)))(check))()

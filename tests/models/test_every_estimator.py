@@ -3,6 +3,7 @@
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
@@ -17,6 +18,7 @@ LABELS = make_multilabel(60, random_state=0)
 NESTED = make_hierarchical(60, random_state=0)
 RANKED = make_label_ranking(60, random_state=0)
 TERMS = make_feature_hierarchy(60, random_state=0)
+MIXED = pd.DataFrame({"size": LABELS.X[:, 0], "kind": np.where(LABELS.X[:, 1] > 0, "a", "b")})
 FOREST = ensemble.ForestClassifier(5, random_state=0)
 
 
@@ -38,6 +40,7 @@ FITTED = {
     "Calibrated": lambda: ensemble.Calibrated(FOREST).fit(LABELS.X, LABELS.y),
     "ConformalSets": lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0).fit(LABELS.X, LABELS.y),
     "LabelRankingForest": lambda: ensemble.LabelRankingForest(5, oob_score=True).fit(RANKED.X, RANKED.y),
+    "MixedForest": lambda: ensemble.MixedForest(5, oob_score=True).fit(LABELS.X, MIXED),
     "AverageLabelRanker": lambda: ensemble.AverageLabelRanker().fit(RANKED.X, RANKED.y),
     "NeighborsLabelRanker": lambda: ensemble.NeighborsLabelRanker().fit(RANKED.X, RANKED.y),
     "ForestRanker": lambda: ranking.ForestRanker(FOREST).fit(LABELS.X, LABELS.y),

@@ -188,6 +188,7 @@ def other_models():
         "label ranking": (ramify.LabelRankingForest(3, random_state=0).fit(ranked.X, ranked.y), ranked.X),
         "chains": (LClassifierChains(forest, random_state=0).fit(labels.X, labels.y), labels.X),
         "numbers": (ramify.ForestRegressor(3, random_state=0).fit(labels.X, labels.X[:, :2]), labels.X),
+        "mixed": (ramify.MixedForest(3, random_state=0).fit(labels.X[:20], FRAME), labels.X),
         "lazy selection": (LazyNaiveBayes(selector).fit(terms.X, terms.y), terms.X),
         "ranker": (ForestRanker(forest).fit(labels.X, labels.y), labels.X),
     }

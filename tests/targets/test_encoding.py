@@ -7,10 +7,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from ramify import Hierarchy
-from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, forest_for
+from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, MixedForest, forest_for
 from ramify.ranking import FeatureRanking, ForestRanker, ReliefRanker, addition_curve, knn_quality
 from ramify.selection import SelectTop
-from ramify.targets import encode, kind_of, target_type
+from ramify.targets import encode, encode_mixed, kind_of, target_type
 
 TREE = Hierarchy.from_paths(["a/b", "a/c", "d"])
 ROWS = 24
@@ -63,6 +63,7 @@ def test_everybody_who_is_not_told_decides_alike(y, kind):
         ("hierarchy", ForestClassifier),
         ("numbers", ForestRegressor),
         ("rankings", LabelRankingForest),
+        ("mixed", MixedForest),
     ],
 )
 def test_every_kind_has_its_forest(kind, forest):
@@ -103,9 +104,11 @@ def test_targets_are_refused_with_the_next_step(y, options, words):
         encode(y, **options)
 
 
-def test_no_forest_fits_a_mixed_target():
-    with pytest.raises(ValueError, match="No forest fits a target of kind 'mixed'; ReliefRanker"):
-        forest_for(encode(pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]}), kind="mixed"))
+def test_the_forest_of_a_mixed_target_knows_what_the_columns_are():
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]})
+    assert forest_for(encode(frame, kind="mixed")).targets == "from_dtype"
+    targets = {"b": "classes"}
+    assert forest_for(encode_mixed(frame, targets=targets)).targets == targets
 
 
 def test_columns_of_a_mixed_target_weigh_alike():

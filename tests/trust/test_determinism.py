@@ -11,11 +11,12 @@ from pathlib import Path
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from ramify.datasets import make_feature_hierarchy, make_hierarchical, make_label_ranking
-from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
+from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, MixedForest
 from ramify.ranking import ForestRanker, ReliefRanker
 from ramify.selection import LazySelector
 
@@ -83,6 +84,15 @@ def ranking_forest(n_jobs) -> str:
     return forest_hash(LabelRankingForest(12, random_state=1, n_jobs=n_jobs).fit(data.X, data.y), data.X)
 
 
+def mixed_forest(n_jobs) -> str:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    y = pd.DataFrame({"size": X[:, 0] * X[:, 1], "kind": np.where(X[:, 2] > 0, "a", "b")})
+    forest = MixedForest(12, random_state=1, n_jobs=n_jobs).fit(X, y)
+    arrays = forest.trees_.arrays()
+    return digest(*(arrays[name] for name in sorted(arrays)), forest.predict_outputs(X), forest.feature_importances_)
+
+
 def forest_scores(n_jobs) -> str:
     data, X = labelled()
     hashes = []
@@ -113,6 +123,7 @@ CASES: dict[str, Callable[[int], str]] = {
         sparse_forest,
         regression_forest,
         ranking_forest,
+        mixed_forest,
         forest_scores,
         relief_scores,
         lazy_selection,

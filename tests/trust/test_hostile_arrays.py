@@ -18,6 +18,7 @@ from ramify import Hierarchy, chains, ensemble, ranking, selection
 from ramify.models.values import PUBLIC_MODULES
 
 RANKS = np.argsort(np.argsort(-np.column_stack([NUMBERS, NUMBERS.sum(axis=1)]), axis=1), axis=1) + 1.0
+MIXED = np.column_stack([NUMBERS[:, :1].astype(object), SETS[:, :1], np.where(SETS[:, 1:2], "yes", "no")])
 TERMS = Hierarchy.from_edges([("a", "b"), ("a", "c")])
 BINARY = np.column_stack([(BASE > 0)[:, 1:].any(axis=1), BASE[:, 1] > 0, BASE[:, 2] > 0]).astype(float)
 
@@ -49,6 +50,7 @@ ESTIMATORS = {
     "ConformalSets": (lambda: ensemble.ConformalSets(forest(), alpha=0.6, calibrate="oob"), SETS),
     "ForestRegressor": (lambda: ensemble.ForestRegressor(3, random_state=0), NUMBERS),
     "LabelRankingForest": (lambda: ensemble.LabelRankingForest(3, random_state=0), RANKS),
+    "MixedForest": (lambda: ensemble.MixedForest(3, random_state=0), MIXED),
     "AverageLabelRanker": (ensemble.AverageLabelRanker, RANKS),
     "NeighborsLabelRanker": (lambda: ensemble.NeighborsLabelRanker(3), RANKS),
     "PairwiseLabelRanker": (ensemble.PairwiseLabelRanker, RANKS),
@@ -136,7 +138,13 @@ def results(model, X):
     if hasattr(model, "get_support"):
         found["support"] = model.get_support()
     assert found
-    return {name: value.toarray() if sparse.issparse(value) else np.asarray(value) for name, value in found.items()}
+    return {name: plain(value) for name, value in found.items()}
+
+
+def plain(value):
+    if isinstance(value, dict):
+        return np.hstack(list(value.values()))
+    return value.toarray() if sparse.issparse(value) else np.asarray(value)
 
 
 def assert_sound(estimator, model, X):
@@ -252,7 +260,7 @@ def test_one_row_is_learnt_or_refused_in_words(estimator):
 
 
 TAKE_UNKNOWN = {
-    "ForestClassifier", "ForestRegressor", "BoostedClassifier", "BoostedRegressor", "ForestRanker",
+    "ForestClassifier", "ForestRegressor", "MixedForest", "BoostedClassifier", "BoostedRegressor", "ForestRanker",
     "ForestRanker by permutation", "ReliefRanker of sets", "ReliefRanker of numbers", "SelectTop", "BinaryRelevance",
     "ClassifierChain", "EnsembleOfChains", "LClassifierChains",
 }  # fmt: skip

@@ -10,6 +10,7 @@ from ramify.ensemble.export import export_tree
 from ramify.ensemble.forests import boosted_for, forest_for
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
+from ramify.ensemble.mixed import MixedForest
 from ramify.ensemble.neighbors import NeighborsClassifier
 from ramify.ensemble.portfolio import Portfolio
 from ramify.ensemble.regressor import ForestRegressor
@@ -24,6 +25,7 @@ __all__ = [
     "ForestClassifier",
     "ForestRegressor",
     "LabelRankingForest",
+    "MixedForest",
     "NeighborsClassifier",
     "NeighborsLabelRanker",
     "PairwiseLabelRanker",

@@ -54,6 +54,8 @@ class BaseForest(BaseEstimator):
         "oob_score_": perhaps(number(nan=True)),
     }
     hierarchy: Hierarchy | None = None
+    _outcome: ClassVar[str] = "numbers"
+    """What the leaves of its trees hold."""
     _of_one_fit: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_", "feature_summary_")
     """What only some fits give, and what belongs to all trees together."""
 
@@ -135,7 +137,7 @@ class BaseForest(BaseEstimator):
             self.__dict__.pop(name, None)
         self._grow_trees(features, target, weights)
         self.target_kind_ = target.kind
-        self.label_names_ = target.names
+        self.label_names_ = target.output_names
         self.n_outputs_ = target.n_outputs
         self.__dict__.pop("known_share_", None)
         if target.known_share is not None:
@@ -167,7 +169,7 @@ class BaseForest(BaseEstimator):
         """The trees that a warm start goes on from, or None."""
         if not check_flag(self, "warm_start", self.warm_start) or not hasattr(self, "_seed"):
             return None
-        if (target.kind, target.names) != (self.target_kind_, self.label_names_):
+        if (target.kind, target.output_names) != (self.target_kind_, self.label_names_):
             raise ValueError("warm_start=True goes on with the labels of the first fit, but y has others. Fit a clone.")
         if self.trees_.n_features != self.n_features_in_:
             raise ValueError(
@@ -196,6 +198,16 @@ class BaseForest(BaseEstimator):
         """Weight of each output of the trees in the impurity."""
         check_is_fitted(self, "trees_")
         return np.ones(self.trees_.n_outputs)
+
+    def label_scores(self, per_output: Any) -> tuple[Any, tuple[str, ...], Hierarchy | None]:
+        """Scores of features x outputs as scores per label, with the names and the order of the labels.
+
+        Parameters
+        ----------
+        per_output : CSR array of shape (n_features, n_outputs)
+            Scores of each feature for each output of the trees.
+        """
+        return target_type(self.target_kind_).label_scores(per_output, self.label_names_, self.hierarchy)
 
     def rows_of(self, X: Any) -> _core.FeatureRows:
         """Checked rows of features, to send through the trees."""
@@ -378,6 +390,7 @@ class BaseForest(BaseEstimator):
         """What ties the parts of a fitted forest together."""
         trees, kind, n_names = self.trees_, target_type(self.target_kind_), len(self.label_names_)
         n_outputs = n_names * (n_names - 1) // 2 if kind.ranks_labels else n_names
+        yield trees.outcome == self._outcome, f"the trees must be for {self._outcome}"
         yield self.n_features_in_ == trees.n_features, "n_features_in_ is not that of the trees"
         yield n_outputs == trees.n_outputs, "label_names_ must name each output"
         yield self.n_outputs_ == (1 if kind.has_one_label else n_names), "n_outputs_ is not that of the target"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,6 +35,7 @@ class BaseBoosted(BaseForest):
         "history_": numbers("n_measured"),
         "gains_": perhaps(matrix("n_features", "n_labels")),
     }
+    _outcome: ClassVar[str] = "steps"
     _of_one_fit: ClassVar[tuple[str, ...]] = ()
     bootstrap: ClassVar[bool] = False
     """Rows are drawn without repeats, and no tree stands alone: there are no out-of-bag rows."""
@@ -178,11 +178,6 @@ class BaseBoosted(BaseForest):
     def _output(self, label: Any) -> Output:
         index = self._label_index(label)
         return Output(index, self.label_names_[index], offset=float(self.base_[index]))
-
-    def state_rules(self) -> Iterator[tuple[bool, str]]:
-        """What ties the parts of a fitted model together."""
-        yield from super().state_rules()
-        yield self.trees_.outcome == "steps", "the trees must be boosted ones, whose leaves hold steps"
 
 
 def _of_mean_one(weights: np.ndarray | None) -> np.ndarray | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.row_weights import refuse_extreme_weights
-from ramify.ensemble.threshold import exceeded_threshold, is_chosen, with_all_ancestors
+from ramify.ensemble.threshold import exceeded_threshold, is_chosen
 from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
@@ -23,6 +22,7 @@ from ramify.metrics import auprc
 from ramify.parameters import check_option, check_real
 from ramify.state import State, numbers, perhaps
 from ramify.targets import ClassTarget, LabelTarget, Target
+from ramify.targets.closure import with_all_ancestors
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -130,6 +130,8 @@ class ForestClassifier(ForLabels, ForestParameters):
         **ForLabels.fitted_state,
         "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
     }
+
+    _outcome: ClassVar[str] = "labels"
 
     hierarchy: Hierarchy | None = None
     label_weight: Any = None
@@ -269,8 +271,3 @@ class ForestClassifier(ForLabels, ForestParameters):
                 np.mean(scores.argmax(axis=1) == truth.indices) if target.groups is not None else auprc(truth, scores)
             )
             self.oob_score_ = float(right)
-
-    def state_rules(self) -> Iterator[tuple[bool, str]]:
-        """What ties the parts of a fitted forest together."""
-        yield from super().state_rules()
-        yield self.trees_.outcome == "labels", "the trees must be for labels"

@@ -145,7 +145,9 @@ def _leaf_reader(forest: Any, arrays: dict[str, np.ndarray], index: int) -> Call
         if kind.ranks_labels:
             values = forest.leaf_rankings(index).tolist()
         else:
-            values = (arrays["leaf_values"][first:] * forest.scale_ + forest.prior_).tolist()
+            outputs = [forest._output(output) for output in range(len(names))]
+            scale, offset = (np.array([getattr(one, part) for one in outputs]) for part in ("factor", "offset"))
+            values = (arrays["leaf_values"][first:] * scale + offset).tolist()
         return lambda leaf, _: dict(zip(names, values[leaf], strict=True))
     ends, partial = arrays["leaf_offsets"].tolist(), arrays["leaf_partial"].tolist()
     labels, counts = arrays["leaf_labels"].tolist(), arrays["leaf_counts"].tolist()

@@ -42,9 +42,7 @@ def forest_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **pa
     ForestRegressor(n_estimators=10)
     """
     made = target if isinstance(target, Target) else target_type(target)
-    if made.forest not in forests():
-        raise ValueError(f"No forest fits a target of kind {made.kind!r}; ReliefRanker ranks features for it.")
-    return forests()[made.forest](**_with_hierarchy(parameters, made, hierarchy))
+    return forests()[made.forest](**_told(parameters, made, hierarchy))
 
 
 def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **parameters: Any) -> Any:
@@ -68,14 +66,13 @@ def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **p
     made = target if isinstance(target, Target) else target_type(target)
     if made.forest not in BOOSTED:
         raise ValueError(f"Boosted trees learn classes, label sets and numbers, not a target of kind {made.kind!r}.")
-    return BOOSTED[made.forest](**_with_hierarchy(parameters, made, hierarchy))
+    return BOOSTED[made.forest](**_told(parameters, made, hierarchy))
 
 
-def _with_hierarchy(
-    parameters: dict[str, Any], target: Target | type[Target], hierarchy: Hierarchy | None
-) -> dict[str, Any]:
-    order = target.hierarchy if hierarchy is None else hierarchy
-    return parameters if order is None else {**parameters, "hierarchy": order}
+def _told(parameters: dict[str, Any], target: Target | type[Target], hierarchy: Hierarchy | None) -> dict[str, Any]:
+    """The parameters, with what the estimator must be told of the target."""
+    known = target.forest_parameters if isinstance(target, Target) else {}
+    return {**known, **({} if hierarchy is None else {"hierarchy": hierarchy}), **parameters}
 
 
 def check_forest(owner: str, forest: Any, *, boosted: bool = False) -> Any:

@@ -327,7 +327,6 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted forest together."""
         yield from super().state_rules()
-        yield self.trees_.outcome == "numbers", "the trees must be for rankings"
         yield self.pair_names_ == tuple(pair_names(self.label_names_)), "pair_names_ must name the pairs of the labels"
 
     def _growth(self, features: Features | _core.FeatureTable) -> _core.Growth:

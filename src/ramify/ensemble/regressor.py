@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,8 +120,3 @@ class ForestRegressor(ForNumbers, ForestParameters):
             One-dimensional if y was at fit.
         """
         return self._in_units(self._mean_of_trees(self.rows_of(X)))
-
-    def state_rules(self) -> Iterator[tuple[bool, str]]:
-        """What ties the parts of a fitted forest together."""
-        yield from super().state_rules()
-        yield self.trees_.outcome == "numbers", "the trees must be for numbers"

@@ -12,6 +12,7 @@ from scipy import sparse
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_real
 from ramify.targets import target_type
+from ramify.targets.closure import with_all_ancestors
 
 RULES = ("f1", "cardinality", "density")
 """Thresholds that are chosen; a mapping of costs is one, too."""
@@ -273,16 +274,6 @@ def is_fitted_threshold(threshold: Any, n_labels: int) -> bool:
     """Whether `threshold_` is a number that a probability can exceed or not, or one per label."""
     limits = np.asarray(threshold, dtype=np.float64)
     return limits.shape in {(), (n_labels,)} and bool(((limits >= 0) & (limits < 2)).all())
-
-
-def with_all_ancestors(present: NDArray[np.bool_], hierarchy: Hierarchy) -> NDArray[np.bool_]:
-    """Those labels of each row whose ancestors the row has, too."""
-    by_label = np.array(present.T, order="C")
-    parents = hierarchy.parent_matrix
-    for label in hierarchy.topological_order.tolist():
-        for parent in parents.indices[parents.indptr[label] : parents.indptr[label + 1]].tolist():
-            by_label[label] &= by_label[parent]
-    return np.ascontiguousarray(by_label.T)
 
 
 def _best_cuts(

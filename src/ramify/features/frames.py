@@ -68,6 +68,13 @@ def frame_names(y: Any) -> tuple[str, ...] | None:
     return None if names == list(range(len(names))) else tuple(map(str, names))
 
 
+def name_fits(name: str, wish: str) -> bool:
+    """Whether a column has the name that is wished for, in which `*` stands for anything."""
+    if name == wish or "*" not in wish:
+        return name == wish
+    return re.fullmatch(".*".join(map(re.escape, wish.split("*"))), name, flags=re.DOTALL) is not None
+
+
 def as_array(y: Any) -> np.ndarray:
     """The cells of an array or frame as one array; numbers and truth values are numbers whatever column held them.
 

@@ -33,7 +33,7 @@ from ramify.metrics.measures import larger_is_better, measure, takes
 from ramify.metrics.numbers import r2, rmse, rrmse
 from ramify.metrics.reliability import calibration_error, reliability_bins
 from ramify.metrics.score import Score
-from ramify.metrics.target_measure import target_score
+from ramify.metrics.target_measure import part_score, target_score
 from ramify.metrics.top_labels import label_propensities, precision_at
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "larger_is_better",
     "measure",
     "measure_table",
+    "part_score",
     "precision",
     "precision_at",
     "r2",

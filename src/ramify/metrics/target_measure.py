@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ramify.metrics.curves import auprc
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.metrics.numbers import r2
-from ramify.targets import Target
+from ramify.targets import MixedPart, Target, target_type
 
 MEASURES = {measure.__name__: measure for measure in (auprc, kendall_tau, r2)}
 
@@ -33,3 +35,29 @@ def target_score(target: Target, y_true: Any, y_pred: Any) -> float:
     1.0
     """
     return float(MEASURES[target.measure](y_true, y_pred, **target.measure_options()))
+
+
+def part_score(part: MixedPart, y_true: Any, y_pred: Any) -> float:
+    """How good predictions are of one of several targets side by side, by its own measure.
+
+    Parameters
+    ----------
+    part : MixedPart
+        The target.
+    y_true : array or CSR
+        What `part.truth` returns: numbers, or 0/1 per label, NaN where unknown.
+    y_pred : array
+        Probabilities or numbers.
+
+    Examples
+    --------
+    >>> from ramify.metrics import part_score
+    >>> from ramify.targets import MixedPart
+    >>> part_score(MixedPart("price", "numbers", ("price",), slice(0, 1)), [[1.0], [2.0]], [[1.0], [2.0]])
+    1.0
+    """
+    measure = MEASURES[target_type(part.kind).measure]
+    if len(part.columns) > 1 or part.has_shares:
+        return float(measure(y_true, y_pred))
+    known = ~np.isnan(np.asarray(y_true, dtype=np.float64)).any(axis=1)
+    return float(measure(np.asarray(y_true)[known], np.asarray(y_pred)[known])) if known.any() else float("nan")

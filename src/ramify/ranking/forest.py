@@ -25,7 +25,7 @@ from ramify.parameters import check_flag, check_integer, check_jobs, check_optio
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.state import FEATURES, State, instance
-from ramify.targets import Target, kind_of, target_type
+from ramify.targets import Target, kind_of
 
 ERRORS = ("auprc", "brier", "hamming", "misclassification")
 SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
@@ -464,7 +464,7 @@ def _divided(total: tuple[Any, Any], n_trees: int) -> tuple[Any, Any]:
 def _ranking(forest: BaseForest, score: str, scores: np.ndarray, per_label: Any, n_trees: int) -> FeatureRanking:
     names, hierarchy = forest.label_names_, forest.hierarchy
     if per_label is not None:
-        per_label, names, hierarchy = target_type(forest.target_kind_).label_scores(per_label, names, hierarchy)
+        per_label, names, hierarchy = forest.label_scores(per_label)
     origin = {
         "method": score,
         "estimator": type(forest).__name__,

@@ -70,6 +70,16 @@ def closed_cells(
     return sparse.csr_array(closed.astype(np.float64) + open_)
 
 
+def with_all_ancestors(present: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:
+    """Those labels of each row whose ancestors the row has, too."""
+    by_label = np.array(present.T, order="C")
+    parents = hierarchy.parent_matrix
+    for label in hierarchy.topological_order.tolist():
+        for parent in parents.indices[parents.indptr[label] : parents.indptr[label + 1]].tolist():
+            by_label[label] &= by_label[parent]
+    return np.ascontiguousarray(by_label.T)
+
+
 def _closed_block(
     Y: sparse.csr_array, unknown: sparse.csr_array, hierarchy: Hierarchy, implied: np.ndarray, first_row: int
 ) -> tuple[sparse.csr_array, sparse.csr_array]:

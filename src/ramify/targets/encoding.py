@@ -88,7 +88,7 @@ def encode(
     if hierarchy is not None and not target_type(kind).has_sets:
         raise ValueError(f"A hierarchy orders label sets, but 'target' is {kind!r}. Leave one of them out.")
     if kind == "mixed":
-        return encode_mixed(y, value_hierarchies=value_hierarchies, n_samples=n_samples)
+        return encode_mixed(y, value_hierarchies=value_hierarchies, sample_weight=sample_weight, n_samples=n_samples)
     if kind == "numbers":
         return encode_numbers(
             y, target_weight=weights, sample_weight=sample_weight, n_samples=n_samples, partly_known=partly_known
@@ -133,7 +133,7 @@ def kind_of(y: Any, hierarchy: Any = None) -> str:
         if array.dtype.kind not in "biuf" and any(is_nominal(column) for column in columns_of_mixed(y)):
             raise ValueError(
                 "y has several columns and not all hold numbers. Say that it is 'mixed' to take them side by side, as "
-                "ReliefRanker(target='mixed') does, or fit one estimator per column."
+                "MixedForest and ReliefRanker(target='mixed') do, or fit one estimator per column."
             )
         return "labels" if holds_only_0_and_1(known_part(array)) else "numbers"
     if array.ndim == 2 and holds_only_0_and_1(known_part(array)):

@@ -78,6 +78,16 @@ class Target(ABC):
         return len(self.names)
 
     @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the entries of a vector; of rankings, whose entries are pairs, those of the labels."""
+        return self.names
+
+    @property
+    def forest_parameters(self) -> dict[str, Any]:
+        """What the forest that fits it must be told of it."""
+        return {} if self.hierarchy is None else {"hierarchy": self.hierarchy}
+
+    @property
     def known_share(self) -> np.ndarray | None:
         """Share of the examples of which each entry is known; None where all are."""
         if self.unknown is None:

@@ -25,11 +25,11 @@ from ramify.datasets.readers.raw_files import (
     advice_for_name,
     check_encoding,
     file_paths,
-    name_fits,
     plain_name,
     sha256_of,
     shown,
 )
+from ramify.features.frames import name_fits
 from ramify.parameters import check_option
 
 ColumnChoice = str | int | Sequence[str | int]

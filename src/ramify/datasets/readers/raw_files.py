@@ -9,7 +9,6 @@ import hashlib
 import itertools
 import lzma
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -119,13 +118,6 @@ def advice_for_name(name: str, known: Sequence[str]) -> str:
         return "It has none."
     first = ", ".join(shown(other) for other in known[:8])
     return f"It has {first}{f' and {len(known) - 8} more' if len(known) > 8 else ''}."
-
-
-def name_fits(name: str, wish: str) -> bool:
-    """Whether a column has the name that is wished for, in which `*` stands for anything."""
-    if name == wish or "*" not in wish:
-        return name == wish
-    return re.fullmatch(".*".join(map(re.escape, wish.split("*"))), name, flags=re.DOTALL) is not None
 
 
 def sha256_of(paths: Sequence[PathLike]) -> str:

@@ -23,7 +23,7 @@ from ramify.datasets.readers.date_notation import (
     dates_of,
 )
 from ramify.datasets.readers.delimited import Table, column_values
-from ramify.datasets.readers.raw_files import advice_for_name, name_fits, sha256_of, shown
+from ramify.datasets.readers.raw_files import advice_for_name, sha256_of, shown
 from ramify.datasets.readers.table_numbers import with_written_numbers
 from ramify.datasets.readers.table_target import (
     TargetChoice,
@@ -33,6 +33,7 @@ from ramify.datasets.readers.table_target import (
     text_cells,
 )
 from ramify.datasets.text_column import TextColumn
+from ramify.features.frames import name_fits
 from ramify.parameters import check_option
 
 Names = str | Sequence[str]
