@@ -55,7 +55,7 @@ void bind_growing(nb::module_& m) {
           [](GrowParams* self, std::uint64_t seed, std::int64_t first_tree, std::int64_t n_trees,
              std::int64_t max_features, bool bootstrap, bool random_splits, std::int64_t max_depth,
              std::int64_t min_samples_split, std::int64_t min_samples_leaf, double min_impurity_decrease,
-             double min_weight_fraction_leaf) {
+             double min_weight_fraction_leaf, std::int64_t backing) {
             GrowParams growth;
             growth.seed = seed;
             growth.first_tree = first_tree;
@@ -68,11 +68,12 @@ void bind_growing(nb::module_& m) {
             growth.min_samples_leaf = min_samples_leaf;
             growth.min_impurity_decrease = min_impurity_decrease;
             growth.min_weight_fraction_leaf = min_weight_fraction_leaf;
+            growth.backing = backing;
             new (self) GrowParams(checked(growth));
           },
           nb::kw_only(), "seed"_a, "first_tree"_a, "n_trees"_a, "max_features"_a, "bootstrap"_a, "random_splits"_a,
           "max_depth"_a, "min_samples_split"_a, "min_samples_leaf"_a, "min_impurity_decrease"_a,
-          "min_weight_fraction_leaf"_a,
+          "min_weight_fraction_leaf"_a, "backing"_a,
           "The trees first_tree .. first_tree + n_trees - 1 of the forest with this seed.")
       .def_ro("seed", &GrowParams::seed)
       .def_ro("first_tree", &GrowParams::first_tree)
@@ -85,6 +86,7 @@ void bind_growing(nb::module_& m) {
       .def_ro("min_samples_leaf", &GrowParams::min_samples_leaf)
       .def_ro("min_impurity_decrease", &GrowParams::min_impurity_decrease)
       .def_ro("min_weight_fraction_leaf", &GrowParams::min_weight_fraction_leaf)
+      .def_ro("backing", &GrowParams::backing, "Leaves are backed by ancestors of at most so many draws; 0: by none.")
       .def(
           "part",
           [](GrowParams growth, std::int64_t first_tree, std::int64_t last_tree) {

@@ -72,6 +72,13 @@ class TreeGrower {
     int level;
   };
 
+  /// A node on the way from the root to the node that is grown.
+  struct Ancestor {
+    std::uint32_t begin, end;
+    std::int64_t n_draws;
+    double weight;
+  };
+
   void fill_bag(std::uint64_t seed) {
     if (params_.bootstrap) {
       draw_bag(seed, examples_.rows, draws_of_row_);
@@ -122,6 +129,10 @@ class TreeGrower {
       n_draws += draws;
     }
     tree.weight[static_cast<std::size_t>(node.id)] = total;
+    if (params_.backing > 0) {
+      path_.resize(static_cast<std::size_t>(node.depth));
+      path_.push_back({node.begin, node.end, n_draws, total});
+    }
     const bool too_small = n < 2 || n_draws < params_.min_samples_split || n_draws / 2 < params_.min_samples_leaf;
     const double min_weight = params_.min_weight_fraction_leaf * tree.weight[0];
     if (too_small || total < 2 * min_weight || (params_.max_depth >= 0 && node.depth >= params_.max_depth))
@@ -162,7 +173,43 @@ class TreeGrower {
 
   void make_leaf(const Open& node, double total, Tree& tree) {
     tree.child[static_cast<std::size_t>(node.id)] = n_leaves_++;
+    if (params_.backing > 0) return write_backed_leaf(tree);
     target_.write_leaf(rows_.data() + node.begin, node.end - node.begin, weights_.data(), total, tree);
+  }
+
+  /// Of a leaf's estimate the share n / (n + 1) is its own, with n draws, of the rest as much its parent's, and so on
+  /// up to the widest ancestor of at most `backing` draws, or to where the rest no longer matters. Means of nodes are
+  /// sums over their rows: the leaf is written from the rows of the widest ancestor, each as heavy as the nodes say
+  /// that hold it.
+  void write_backed_leaf(Tree& tree) {
+    constexpr double negligible = 1e-4;
+    std::size_t top = path_.size() - 1;
+    const double total = path_[top].weight;
+    shares_.assign(1, 1.0);
+    while (top > 0 && path_[top - 1].n_draws <= params_.backing && shares_.back() > negligible) {
+      const double rest = shares_.back() / (static_cast<double>(path_[top].n_draws) + 1);
+      shares_.back() -= rest;
+      shares_.push_back(rest);
+      --top;
+    }
+    const Ancestor& widest = path_[top];
+    weights_.assign(widest.end - widest.begin, 0.0);
+    for (std::size_t up = 0; up < shares_.size(); ++up) {
+      const Ancestor& node = path_[path_.size() - 1 - up];
+      const double each = shares_[up] * total / node.weight;
+      for (std::uint32_t i = node.begin; i < node.end; ++i) weights_[i - widest.begin] += each;
+    }
+    double sum = 0;
+    for (std::uint32_t i = widest.begin; i < widest.end; ++i) {
+      const std::uint32_t row = rows_[i];
+      double& weight = weights_[i - widest.begin];
+      weight *= examples_.weights.empty() ? draws_of_row_[row] : draws_of_row_[row] * examples_.weights[row];
+      sum += weight;
+    }
+    const std::size_t before = tree.leaf_counts.size();
+    target_.write_leaf(rows_.data() + widest.begin, widest.end - widest.begin, weights_.data(), sum, tree);
+    for (std::size_t at = before; at < tree.leaf_counts.size(); ++at)  // the sum is the total but for rounding
+      tree.leaf_counts[at] = std::clamp(tree.leaf_counts[at], std::numeric_limits<double>::min(), total);
   }
 
   void split_node(const Open& node, const NodeSlice& slice, double decrease, double total, int level,
@@ -275,6 +322,8 @@ class TreeGrower {
   std::vector<std::uint32_t> rows_, slots_;  ///< the tree's row order and where each row stands in its level
   std::vector<std::uint32_t> positions_;     ///< inverse of rows_, only with sparse columns
   std::vector<Open> stack_;
+  std::vector<Ancestor> path_;   ///< by depth, only where leaves are backed
+  std::vector<double> shares_;   ///< of a leaf's estimate: its own, its parent's, ...
   std::vector<double> weights_;  ///< per local row
   std::vector<std::uint32_t> draws_;
   std::vector<char> left_;

@@ -26,6 +26,7 @@ struct GrowParams {
   int n_threads = 1;
   bool all_features_at_root = false;      ///< draw on where the root's features give no split
   double min_weight_fraction_leaf = 0.0;  ///< smallest weight of a side, of the weight of the root
+  std::int64_t backing = 0;               ///< leaves are backed by their ancestors of at most so many draws
 };
 
 /// Grow trees for label sets; the impurity is sum w p (1 - p).

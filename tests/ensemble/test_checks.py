@@ -99,6 +99,7 @@ def test_every_parameter_is_in_the_table_of_bad_ones_or_tested_below(estimator):
         "target_weight",
         "threshold",
         "warm_start",
+        "backing",
     }
     assert set(estimator.get_params()) <= listed | elsewhere
 

@@ -16,6 +16,7 @@ from ramify.datasets import make_hierarchical, make_multilabel
 from ramify.ensemble import BoostedClassifier, Calibrated, ForestRegressor, Portfolio
 from ramify.ensemble.calibrated import at_most_parents
 from ramify.ensemble.threshold import cost_thresholds, f1_thresholds
+from ramify.metrics import label_propensities
 
 
 @pytest.fixture(scope="module")
@@ -276,3 +277,21 @@ def test_balanced_label_weights_are_one_over_the_frequency(model):
     never = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
     frame = pd.DataFrame(never, columns=list("abcde"))
     assert model(3, label_weight="balanced", random_state=0).fit(data.X, frame).output_weights()[-1] == 0
+
+
+@pytest.mark.parametrize("model", [ForestClassifier, BoostedClassifier])
+def test_propensity_weights_are_one_over_the_propensity(model, tmp_path):
+    data = make_multilabel(200, n_features=8, n_labels=4, random_state=0)
+    Y = sparse.csr_array(data.y).toarray()
+    lifted = model(8, label_weight="propensity", random_state=0).fit(data.X, Y)
+    worth = 1 / label_propensities(Y)
+    given = model(8, label_weight=worth, random_state=0).fit(data.X, Y)
+    np.testing.assert_array_equal(lifted.predict_proba(data.X), given.predict_proba(data.X))
+    np.testing.assert_array_equal(lifted.output_weights(), worth)
+    ramify.save(lifted, tmp_path / "model.ramify")
+    np.testing.assert_array_equal(ramify.load(tmp_path / "model.ramify").output_weights(), worth)
+    weights = np.r_[np.ones(150), np.zeros(50)]  # rows of weight zero are as good as none
+    weighted = model(8, label_weight="propensity", random_state=0).fit(data.X, Y, sample_weight=weights)
+    np.testing.assert_array_equal(weighted.output_weights(), 1 / label_propensities(Y[:150]))
+    lifted.set_params(label_weight=None).fit(data.X, Y)
+    np.testing.assert_array_equal(lifted.output_weights(), np.ones(4))

@@ -34,9 +34,10 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels. `fit` closes y under ancestors, labels weigh less the deeper they are, and the
         probability of a label is the largest among itself and its descendants.
-    label_weight : array-like of shape (n_labels,), "balanced" or None, default=None
+    label_weight : array-like of shape (n_labels,), {"balanced", "propensity"} or None, default=None
         Weights of the labels in the search for splits and in the loss to stop by, multiplied with those of the
-        hierarchy; "balanced" is one over the frequency of each label.
+        hierarchy; "balanced" is one over the frequency of each label, "propensity" one over
+        `ramify.metrics.label_propensities`, which lifts rare ones less.
     threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
         Probability above which a label of a label set is predicted, as of `ForestClassifier`; one that is chosen is
         chosen on the rows that early stopping holds back.

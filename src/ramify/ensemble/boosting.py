@@ -97,6 +97,7 @@ class BaseBoosted(BaseForest):
             min_samples_leaf=check_integer(self, "min_samples_leaf", self.min_samples_leaf, low=1),
             min_impurity_decrease=0.0,
             min_weight_fraction_leaf=0.0,
+            backing=0,
         )
         boosting = _core.Boosting(
             learning_rate=check_real(self, "learning_rate", self.learning_rate, low=0, high=1, open_low=True),

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.threshold import check_threshold, fitted_threshold, is_fitted_threshold
+from ramify.metrics import label_propensities
 from ramify.parameters import check_integer, check_option
-from ramify.state import State, flag, instance, nothing_or, value_row
+from ramify.state import State, flag, instance, nothing_or, numbers, perhaps, value_row
 from ramify.targets import ClassTarget, HierarchyTarget, LabelTarget, encode_labels, target_type
 
 _ZERO_ONE = np.array([0, 1])
@@ -30,9 +31,11 @@ class ForLabels(ClassifierMixin, BaseForest):
         "_class_values": nothing_or(value_row("n_labels")),
         "_sparse_sets": flag(),
         "threshold_": instance(float, np.ndarray),
+        "_label_weights": perhaps(numbers("n_labels")),
     }
     _class_values: np.ndarray | None
     _sparse_sets: bool
+    _label_weights: np.ndarray
     label_weight: Any
     threshold: Any
     threshold_: Any
@@ -59,20 +62,26 @@ class ForLabels(ClassifierMixin, BaseForest):
             return encode_labels(
                 y, hierarchy=self.hierarchy, label_weight=self.label_weight, n_samples=n_samples, partly_known=True
             )
-        check_option(self, "label_weight", self.label_weight, ("balanced", None))
+        check_option(self, "label_weight", self.label_weight, ("balanced", "propensity", None))
         target = encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples, partly_known=True)
         if isinstance(target, ClassTarget):
             raise ValueError(
-                "label_weight='balanced' is for label sets, but y holds classes. "
+                f"label_weight={self.label_weight!r} is for label sets, but y holds classes. "
                 "Use the class_weight of ForestClassifier instead."
             )
-        return replace(target, weights=target.weights * _one_over(target.frequencies(sample_weight)))
+        if self.label_weight == "balanced":
+            return replace(target, weights=target.weights * _one_over(target.frequencies(sample_weight)))
+        cells = target.cells() if sample_weight is None else target.cells()[np.flatnonzero(sample_weight)]
+        return replace(target, weights=target.weights / label_propensities(cells))
 
     def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
         self._class_values = target.classes
         self._sparse_sets = target.was_sparse
         self.prior_ = target.frequencies(weights)
         self.threshold_ = fitted_threshold(self, target.kind, self.trees_.n_outputs)
+        self.__dict__.pop("_label_weights", None)
+        if isinstance(self.label_weight, str) and self.label_weight == "propensity":
+            self._label_weights = target.weights
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -80,6 +89,8 @@ class ForLabels(ClassifierMixin, BaseForest):
 
     def output_weights(self) -> np.ndarray:
         """Weight of each label in the impurity."""
+        if hasattr(self, "_label_weights"):
+            return self._label_weights
         if self.label_weight is None:
             weights = super().output_weights()
         elif isinstance(self.label_weight, str):
