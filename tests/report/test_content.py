@@ -233,3 +233,24 @@ def test_only_claims_are_called_drivers(make_results):
     tested = report_content(replace(results, discoveries=Discoveries(claims, branches=("", *roots))))
     assert tested["lead"].startswith("Branches have their own drivers: ")
     assert f"{roots[0]} by {best[0]}" in tested["lead"]
+
+
+def test_claims_of_a_branch_are_given_by_each_member(make_results):
+    results = make_results()
+    names, roots = results.dataset.feature_names, results.dataset.hierarchy.roots[:2]
+    numbers = (0.1, 0.0, 0.2, 1e-9, 1e-6, 50, None)
+    claims = (
+        Claim("pair", roots[0], *numbers),
+        Claim(names[3], roots[0], *numbers),
+        Claim(names[3], roots[1], *numbers),
+    )
+    groups = {"pair": (names[2], names[0])}
+    found = replace(results, discoveries=Discoveries(claims, groups, branches=("", *roots)))
+    assert list(found.claims_of(roots[0]).items()) == [(0, claims[0]), (2, claims[0]), (3, claims[1])]
+    assert found.claims_of(roots[1]) == {3: claims[2]}
+    assert found.claims_of() == {}
+    assert replace(results, discoveries=None).claims_of(roots[0]) is None
+    np.testing.assert_array_equal(
+        np.column_stack([found.branch_column(name) for name in found.label_ranking.label_names]),
+        found.label_ranking.branch_scores().toarray(),
+    )

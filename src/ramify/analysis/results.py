@@ -175,7 +175,9 @@ class Results:
     @cached_property
     def branch_scores(self) -> sparse.csc_array:
         """Features x labels of `label_ranking`, each label with everything below it."""
-        return sparse.csc_array(self.label_ranking.branch_scores())
+        scores = sparse.csc_array(self.label_ranking.branch_scores())
+        scores.sum_duplicates()
+        return scores
 
     @cached_property
     def label_positions(self) -> dict[str, int]:
@@ -190,15 +192,36 @@ class Results:
         branch : str
             The label that heads it; by default all of y.
         """
-        if self.discoveries is None:
-            return None
-        found = self.discoveries
-        claimed: dict[str, Claim] = {}
+        return None if self.discoveries is None else dict(self._claims_by_branch.get(branch, {}))
+
+    @cached_property
+    def _claims_by_branch(self) -> dict[str, dict[int, Claim]]:
+        """What `claims_of` gives, of every branch that has claims."""
+        found, names = self.discoveries, () if self.dataset is None else self.dataset.feature_names
+        claimed: dict[str, dict[str, Claim]] = {}
+        if found is None:
+            return {}
         for claim in found.claims:
-            if claim.branch == branch:
-                claimed |= dict.fromkeys(found.groups.get(claim.feature, (claim.feature,)), claim)
-        names = () if self.dataset is None else self.dataset.feature_names
-        return {position: claimed[name] for position, name in enumerate(names) if name in claimed}
+            members = found.groups.get(claim.feature, (claim.feature,))
+            claimed.setdefault(claim.branch, {}).update(dict.fromkeys(members, claim))
+        return {
+            branch: {position: of[name] for position, name in enumerate(names) if name in of}
+            for branch, of in claimed.items()
+        }
+
+    def branch_column(self, branch: str) -> np.ndarray:
+        """Score of each feature for a branch.
+
+        Parameters
+        ----------
+        branch : str
+            The label that heads it.
+        """
+        scores, column = self.branch_scores, self.label_positions[branch]
+        cells = slice(scores.indptr[column], scores.indptr[column + 1])
+        found = np.zeros(scores.shape[0])
+        found[scores.indices[cells]] = scores.data[cells]
+        return found
 
     def features_of(self, branch: str) -> list[int]:
         """Positions of the features of a branch, best by `label_ranking` first; with claims only those.
@@ -208,7 +231,7 @@ class Results:
         branch : str
             The label that heads it.
         """
-        column = self.branch_scores[:, [self.label_positions[branch]]].toarray().ravel()
+        column = self.branch_column(branch)
         claims = self.claims_of(branch)
         order = np.argsort(-column, kind="stable").tolist()
         return [j for j in order if (column[j] > 0 if claims is None else j in claims)]

@@ -146,7 +146,6 @@ def rank(
     from ramify.analysis import analyse
     from ramify.cli.inputs import read_data, refuse_empty
     from ramify.cli.rank_output import print_ranked, ranked_content, write_rankings
-    from ramify.report import write_report
 
     keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, *data, hierarchy, feature_hierarchy)
     started = perf_counter()
@@ -175,6 +174,8 @@ def rank(
     if per_label is not None:
         _write_per_label(found, per_label)
     if report is not None:
+        from ramify.report import write_report
+
         write_report(found, report)
     if as_json:
         click.echo(json_text(ranked_content(found, labels, top)))

@@ -221,7 +221,7 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
 
 def _branch_lines(found: Results, label: str) -> list[dict[str, Any]]:
     """The best features of a branch; where there are claims, only features and groups that are claimed to drive it."""
-    column = found.branch_scores[:, [found.label_positions[label]]].toarray().ravel()
+    column = found.branch_column(label)
     claims = found.claims_of(label)
     lines: dict[str, dict[str, Any]] = {}
     for j in found.features_of(label):
