@@ -366,10 +366,11 @@ def test_clus_unit_test_data(data_folder, name, target, n_rows, kinds, kind):
     assert (data.n_samples, (facts["nominal"], facts["numeric"]), data.target) == (n_rows, kinds, kind)
 
 
-def test_clus_mixed_targets_are_read_one_kind_at_a_time(data_folder):
+def test_clus_mixed_targets_are_read_side_by_side_or_one_kind_at_a_time(data_folder):
     file = data_folder / "clus_expected/ranking/testMixed.arff"
-    with pytest.raises(ValueError, match="different kinds"):
-        read_arff(file, target=["tar1", "tar2", "tar3", "tar4"])
+    mixed = read_arff(file, target=["tar1", "tar2", "tar3", "tar4"])
+    assert (mixed.target, mixed.label_names) == ("mixed", ("tar1", "tar2", "tar3", "tar4"))
+    assert mixed.targets == {"tar1": "classes", "tar2": "classes", "tar3": "numbers", "tar4": "numbers"}
     numbers = read_arff(file, target=["tar3", "tar4"], ignore=["tar1", "tar2"])
     labels = read_arff(file, target=["tar1", "tar2"], ignore=["tar3", "tar4"])
     for data in (numbers, labels):

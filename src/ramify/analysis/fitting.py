@@ -127,11 +127,10 @@ def fit_model(
     if explain and record.of_forest:
         forest = model if calibrate is None else model.estimator_
         parts = label_parts(forest, learnt, unseen, model_features(learnt if unseen is None else unseen))
-        work = {"sample_weight": learnt.sample_weight}
-        ranking = forest_ranking(forest, "genie3")
-        parts["rankings"] = {
-            "genie3": held_out_ranking(forest, ranking, model_features(learnt), model_target(learnt), **work)
-        }
+        work = (model_features(learnt), model_target(learnt))
+        weights = learnt.sample_weight
+        ranking = forest_ranking(forest, "genie3", *work, sample_weight=weights)
+        parts["rankings"] = {"genie3": held_out_ranking(forest, ranking, *work, sample_weight=weights)}
         if calibrate is not None and "explained_on" in parts:
             parts["explained_on"] += " Probabilities are those before calibration."
     elif explain and isinstance(model, Portfolio):

@@ -247,7 +247,7 @@ class _Quality:
     def neighbors(self, rankers: dict[str, Any], rankings: dict[str, FeatureRanking]) -> dict[str, Any]:
         """Quality on the test part, or on a third of the rows that a second ranking does not see."""
         usable = _without_chains(rankers)
-        if not usable:
+        if not usable or not self.learnt.target_type.measure:
             return {}
         train, test = self.learnt, self.unseen
         if test is None:

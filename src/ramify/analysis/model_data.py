@@ -52,13 +52,14 @@ def forest_for(data: Dataset, **parameters: Any) -> Any:
     """
     if data.target is None or not data.target_type.forest:
         raise ValueError(
-            "Forests learn classes, label sets, label hierarchies, numbers and rankings. "
+            "Forests learn classes, label sets, label hierarchies, numbers, rankings and several of them side by side. "
             f"The target is {data.target!r}; name another."
         )
     if parameters.pop("boosted", False):
         given = {name: value for name, value in parameters.items() if name not in ("bootstrap", "oob_score")}
         return ensemble.boosted_for(data.target, hierarchy=data.hierarchy, **given)
-    return ensemble.forest_for(data.target, hierarchy=data.hierarchy, **parameters)
+    told = {"targets": dict(data.targets)} if data.targets else {}
+    return ensemble.forest_for(data.target, hierarchy=data.hierarchy, **told, **parameters)
 
 
 def nominal_features(data: Dataset) -> np.ndarray | None:
@@ -94,13 +95,15 @@ def lacking_features(model: Any, names: Iterable[str]) -> list[str]:
 
 
 def model_target(data: Dataset) -> Any:
-    """The target as a model learns it: class names, a sparse label matrix, numbers or rankings."""
+    """The target as a model learns it: class names, a sparse label matrix, numbers, rankings or several targets."""
     if data.y is None:
         raise ValueError(f"{data.source or 'The data'} has no target to learn; name its columns.")
     if data.target_type.has_one_label:
         return _class_names(data)
     if data.target_type.has_sets:
         return sparse.csr_array(data.y)
+    if data.targets:
+        return data.y
     import pandas as pd
 
     return pd.DataFrame(np.asarray(data.y).reshape(data.n_samples, -1), columns=list(data.label_names) or None)
@@ -154,6 +157,8 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
         return None if matched is None else matched._replace(rows=rows)
     if kind.has_sets and data.hierarchy is None and getattr(model, "hierarchy", None) is not None:
         data = _ordered_as(model.hierarchy, data)
+    if kind.parts_differ:
+        return _matched_parts(data, model)
     names = tuple(model.label_names_)
     if kind.has_one_label:
         return MatchedTarget(_as_classes(_class_names(data), model.classes_), np.arange(len(names)), "")
@@ -169,6 +174,15 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
     lacking = [name for name in names if name not in position]
     note = f", over {len(columns)} of {len(names)} labels: the data lacks {_listed(lacking)}" if lacking else ""
     return MatchedTarget(truth, columns, note)
+
+
+def _matched_parts(data: Dataset, model: Any) -> MatchedTarget | None:
+    """Those of several targets that the data has; the columns are their numbers."""
+    held = [part.name for part in model.parts() if set(part.columns) <= set(data.y.columns)]
+    lacking = [name for name in model.target_names_ if name not in held]
+    note = f", over {len(held)} of {len(model.target_names_)} targets: the data lacks {_listed(lacking)}"
+    columns = np.array([model.target_names_.index(name) for name in held], dtype=np.intp)
+    return MatchedTarget(data.y, columns, note if lacking else "") if held else None
 
 
 def _ordered_as(hierarchy: Hierarchy, data: Dataset) -> Dataset:

@@ -14,6 +14,7 @@ from ramify.analysis.model_data import MatchedTarget, model_features, model_targ
 from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated
 from ramify.ensemble.threshold import label_sets
+from ramify.features.frames import take_rows
 from ramify.metrics import auprc, auroc, measure_table, reliability_bins
 from ramify.targets import target_type
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def model_scores(model: Any, X: Any) -> Any:
-    """What measures compare: probabilities where the model has them, else predictions."""
+    """What measures compare: probabilities where the model has them, else predictions; of several targets both."""
+    if predicted_type(model).parts_differ:
+        return model.predict_outputs(X)
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
 
@@ -33,7 +36,7 @@ class Predicted(NamedTuple):
     ----------
     scores : array or CSR
         Probabilities, numbers or ranks.
-    decided : array or CSR or None
+    decided : array, CSR, frame or None
         What `predict` makes of probabilities: classes or label sets; None for numbers and ranks.
     uncalibrated : array or None
         Of a calibrated model, the probabilities before.
@@ -45,11 +48,13 @@ class Predicted(NamedTuple):
 
     def of_rows(self, rows: Any) -> Predicted:
         """The same of some of the rows."""
-        return Predicted(*(None if part is None else part[rows] for part in self))
+        return Predicted(*(None if part is None else take_rows(part, rows) for part in self))
 
 
 def model_predictions(model: Any, X: Any) -> Predicted:
     """What a model says of these rows: by `predict_proba` where it has it, and by `predict`."""
+    if predicted_type(model).parts_differ:
+        return Predicted(model.predict_outputs(X), model.predict(X))
     if not predicted_type(model).has_labels:
         return Predicted(model.predict(X))
     uncalibrated = model.estimator_.predict_proba(X) if isinstance(model, Calibrated) else None
@@ -86,6 +91,8 @@ def model_measures(model: Any, truth: Any, predicted: Predicted, columns: Any = 
     columns : int array, optional
         Which of the model's labels `truth` has; all by default.
     """
+    if predicted_type(model).parts_differ:
+        return _part_measures(model, truth, predicted.scores, columns)
     kind: Any = getattr(model, "target_kind_", "rankings")
     has_one_label = target_type(kind).has_one_label
     prior, hierarchy = np.atleast_1d(model.prior_), getattr(model, "hierarchy", None)
@@ -103,6 +110,29 @@ def model_measures(model: Any, truth: Any, predicted: Predicted, columns: Any = 
         classes=getattr(model, "classes_", None) if has_one_label else None,
         hierarchy=hierarchy,
     )
+
+
+def _part_measures(model: Any, truth: Any, outputs: np.ndarray, columns: Any) -> pd.DataFrame:
+    """The measures of each of several targets, named by it."""
+    import pandas as pd
+
+    parts = model.parts()
+    tables = []
+    for part in parts if columns is None else [parts[column] for column in columns]:
+        own, scores = part.truth(truth), outputs[:, part.outputs]
+        known = np.flatnonzero(~np.isnan(_dense(own).astype(float)).all(axis=1))
+        if known.size == 0:
+            continue
+        table = measure_table(
+            part.named(own[known]),
+            scores[known],
+            target=part.kind,
+            prior=model.prior_[part.outputs],
+            classes=part.classes,
+            hierarchy=part.hierarchy,
+        )
+        tables.append(table.rename(index=lambda measure, name=part.name: f"{name}: {measure}"))
+    return pd.concat(tables)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ ROWS = (
     ("constant", "  constant"),
     ("duplicates", "  duplicates"),
     ("target", "target"),
+    ("targets", "  targets"),
     ("labels", "  labels"),
     ("cardinality", "  cardinality"),
     ("leaf_cardinality", "  leaf labels per row"),
@@ -142,6 +143,8 @@ def _cell(key: str, value: Any) -> str:
         return ""
     if key in SHARES:
         return f"{100 * value:.2f} %"
+    if key == "targets":
+        return plain("; ".join(f"{name}: {what}" for name, what in value.items()))
     if isinstance(value, dict):
         return (
             f"{value['shape']}, {value['nodes']} nodes, {value['edges']} edges, {value['leaves']} leaves, "

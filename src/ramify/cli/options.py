@@ -62,7 +62,10 @@ def data_options(command: Command) -> Command:
         reading_options(command),
         click.argument("data", nargs=-1, required=True, type=click.Path()),
         click.option(
-            "-t", "--target", multiple=True, help="Target column; several times for several; * stands for anything."
+            "-t",
+            "--target",
+            multiple=True,
+            help="Target column; several times for several, also of different kinds; * stands for anything.",
         ),
         click.option("--hierarchy", default=None, type=click.Path(), help="Hierarchy of the labels: OBO or edges."),
     )
@@ -73,7 +76,7 @@ _READING = (
     ("--ignore", "ignore", str, True, "Column to leave out; several times for several; * stands for anything."),
     ("--keep", "keep", str, True, "Column to take as a feature whatever it seems to be."),
     ("--nominal", "categorical", str, True, "Column whose numbers are codes."),
-    ("--kind", "kind", click.Choice(["classes", "labels", "hierarchy", "numbers", "rankings"]), False,
+    ("--kind", "kind", click.Choice(["classes", "labels", "hierarchy", "numbers", "rankings", "mixed"]), False,
      "What the target is [default: told by its cells]."),
     ("--dates", "dates", click.Choice(["parts", "days", "dmy", "mdy"]), True,
      "Make numbers of dates: parts or days; dmy or mdy says which comes first in 01/02/2024."),

@@ -173,6 +173,9 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
     by_pair = probabilities and hasattr(model, "pair_names_")
     names = list(model.pair_names_ if by_pair else model.label_names_)
     kind, ids = predicted_type(model), _ids(data)
+    if kind.parts_differ and not probabilities:
+        yield from _part_rows(model, data, predicted)
+        return
     columns = ["prediction"] if kind.has_labels and not probabilities else names
     yield [_id_name(data, columns), *columns]
     if kind.has_one_label and not probabilities:
@@ -185,6 +188,21 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
     else:
         for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):
             yield [i, *values]
+
+
+def _part_rows(model: Any, data: Dataset, predicted: Any) -> Iterator[list[Any]]:
+    """Lines of the table: the identifier, then a column per target; of a label set the labels."""
+    import numpy as np
+
+    columns: dict[str, list[Any]] = {}
+    for part in model.parts():
+        if part.classes is not None or not part.has_shares:
+            columns |= {name: predicted[name].tolist() for name in part.columns}
+        else:
+            present = predicted[list(part.columns)].to_numpy()
+            columns[part.name] = ["|".join(np.array(part.columns, dtype=object)[row > 0]) for row in present]
+    yield [_id_name(data, list(columns)), *columns]
+    yield from ([i, *cells] for i, *cells in zip(_ids(data), *columns.values(), strict=True))
 
 
 def _top_rows(model: Any, data: Dataset, labels: Any, probabilities: Any) -> Iterator[list[Any]]:

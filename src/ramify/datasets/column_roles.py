@@ -35,6 +35,8 @@ class ColumnRoles:
         Columns of the target.
     kind : str, optional
         Kind of the target.
+    groups, kinds : dict
+        Of targets of different kinds, the name of the target that each column belongs to, and the kind of each target.
     identifier : str, optional
         Column that names the rows.
     features : tuple of str
@@ -51,6 +53,8 @@ class ColumnRoles:
 
     target: tuple[str, ...] = ()
     kind: Target | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
     identifier: str | None = None
     features: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
@@ -68,7 +72,7 @@ class ColumnRoles:
         for name, value in roles.items():
             if name in {"target", "features", "nominal"}:
                 right = isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
-            elif name in {"dates", "decimal"}:
+            elif name in {"dates", "decimal", "groups", "kinds"}:
                 right = isinstance(value, Mapping) and all(isinstance(part, str) for kv in value.items() for part in kv)
             else:
                 right = name in {"kind", "identifier", "date_numbers"} and isinstance(value, (str, type(None)))

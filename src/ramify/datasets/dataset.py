@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ramify import targets
+from ramify import targets as kinds
+from ramify.features.frames import take_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ramify.datasets.column_roles import ColumnRoles
     from ramify.hierarchy import Hierarchy
 
-Target = Literal["classes", "labels", "hierarchy", "numbers", "rankings"]
+Target = Literal["classes", "labels", "hierarchy", "numbers", "rankings", "mixed"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,8 +33,9 @@ class Dataset:
     y : ndarray or CSR, optional
         Classes (n,), label sets (n, L) as 0/1 CSR (closed under ancestors where there is a hierarchy), numbers (n,) or
         (n, T), or rankings (n, L) of ranks: 1 best, equal = tie, NaN = unranked. In label sets and several numbers NaN,
-        also a stored one of a CSR, is unknown.
-    target : {"classes", "labels", "hierarchy", "numbers", "rankings"}, optional
+        also a stored one of a CSR, is unknown. Targets of different kinds are a frame with a column per class target,
+        number and label.
+    target : {"classes", "labels", "hierarchy", "numbers", "rankings", "mixed"}, optional
         Kind of `y`.
     feature_names : tuple of str
         One name per column, not necessarily unique; features are identified by position.
@@ -41,6 +43,8 @@ class Dataset:
         Per feature, None for a numeric one or the tuple of values of a nominal one.
     label_names : tuple of str
         Names of the columns of `y` (of the classes, for classes).
+    targets : mapping
+        Of a mixed target, what the columns of `y` are, as `MixedForest` takes it; `label_names` are its keys.
     hierarchy, feature_hierarchy : Hierarchy, optional
         Hierarchy of the labels (columns of `y` follow `hierarchy.names`) and of the features.
     sample_weight : ndarray, optional
@@ -81,6 +85,7 @@ class Dataset:
     feature_names: tuple[str, ...] = ()
     categories: tuple[tuple[str, ...] | None, ...] = ()
     label_names: tuple[str, ...] = ()
+    targets: Mapping[str, Any] = field(default_factory=dict)
     hierarchy: Hierarchy | None = None
     feature_hierarchy: Hierarchy | None = None
     sample_weight: np.ndarray | None = None
@@ -124,8 +129,14 @@ class Dataset:
 
     @property
     def known_share(self) -> np.ndarray | None:
-        """Share of the rows of which each label or number is known; None where all are, and for other targets."""
-        if self.y is None or not (self.target_type.has_sets or self.target_type is targets.NumberTarget):
+        """Share of the rows of which each label, number or target is known; None where all are, and for other kinds."""
+        if self.targets:
+            unknown = self.y.isna()
+            columns = {name: what if isinstance(what, list) else [name] for name, what in self.targets.items()}
+            columns |= {n: list(w.names) for n, w in self.targets.items() if hasattr(w, "names")}
+            shares = np.array([1.0 - unknown[own].to_numpy().mean() for own in columns.values()])
+            return shares if (shares < 1).any() else None
+        if self.y is None or not (self.target_type.has_sets or self.target_type is kinds.NumberTarget):
             return None
         stored = self.y.data if sparse.issparse(self.y) else np.asarray(self.y)
         if stored.dtype.kind != "f" or not np.isnan(stored).any():
@@ -144,9 +155,9 @@ class Dataset:
         return np.bincount(cells.indices, weights=np.nan_to_num(cells.data), minlength=cells.shape[1]).astype(np.int64)
 
     @property
-    def target_type(self) -> type[targets.Target]:
+    def target_type(self) -> type[kinds.Target]:
         """The type that answers what is asked of the kind of `y`: whether it holds label sets, which forest fits it."""
-        return targets.Target if self.target is None else targets.target_type(self.target)
+        return kinds.Target if self.target is None else kinds.target_type(self.target)
 
     @property
     def categorical_features(self) -> np.ndarray:
@@ -172,7 +183,7 @@ class Dataset:
         return replace(
             self,
             X=X,
-            y=None if self.y is None else self.y[index],
+            y=None if self.y is None else take_rows(self.y, index),
             sample_weight=None if self.sample_weight is None else self.sample_weight[index],
             ids=None if self.ids is None else self.ids[index],
             parts={},

@@ -117,7 +117,10 @@ def _target(data: Dataset) -> dict[str, Any]:
         return {}
     described: dict[str, Any] = {"labels": data.n_labels}
     kind = data.target_type
-    if kind.has_one_label:
+    if data.targets:
+        described["targets"] = {name: _what(what) for name, what in data.targets.items()}
+        described["missing_labels"] = int(data.y.isna().to_numpy().sum())
+    elif kind.has_one_label:
         counts = np.bincount(data.y, minlength=data.n_labels)
         described["class_counts"] = {name: int(n) for name, n in zip(data.label_names, counts, strict=True)}
         described["without_positive"] = int((counts == 0).sum())
@@ -129,6 +132,13 @@ def _target(data: Dataset) -> dict[str, Any]:
         described["has_ties"] = _has_ties(data.y)
         described.update(_distinct(np.nan_to_num(data.y, nan=-1.0), data.n_samples))
     return described
+
+
+def _what(target: Any) -> str:
+    """What one of several targets is, in words."""
+    if isinstance(target, str):
+        return target
+    return f"{len(target)} labels in a hierarchy" if isinstance(target, Hierarchy) else f"{len(target)} labels"
 
 
 def _label_sets(data: Dataset) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class MixedTarget(Target):
     kind: ClassVar[str] = "mixed"
     nouns: ClassVar[tuple[str, str]] = ("target", "targets")
     forest: ClassVar[str] = "MixedForest"
+    parts_differ: ClassVar[bool] = True
 
     columns: tuple[tuple[str, ...], ...] = ()
     all_columns: tuple[str, ...] = ()
@@ -163,6 +164,10 @@ class MixedPart:
         one_hot = (values[:, None] == np.array(self.classes.tolist(), dtype=object)).astype(np.float64)
         one_hot[missing_cells(values)] = np.nan
         return one_hot
+
+    def named(self, truth: Any) -> Any:
+        """Rows of `truth` of which something is known, with the values of classes in place of 0 and 1."""
+        return truth if self.classes is None else self.classes[np.asarray(truth).argmax(axis=1)]
 
     def decided(self, scores: np.ndarray) -> dict[str, np.ndarray]:
         """Its columns of y, predicted from its outputs: numbers, the most probable class, labels above one half."""

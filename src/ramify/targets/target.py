@@ -58,6 +58,8 @@ class Target(ABC):
     """Whether an example has any number of labels."""
     ranks_labels: ClassVar[bool] = False
     """Whether an example orders the labels."""
+    parts_differ: ClassVar[bool] = False
+    """Whether it is made of targets of different kinds."""
     permutation_errors: ClassVar[tuple[str, ...]] = ()
     """Errors that the Random Forest score can be taken by, its own first; empty where there is one only."""
 

@@ -52,7 +52,7 @@ def read(
     target : str or sequence of str, optional
         Target columns, in which `*` stands for anything ("Product*"). By default what the reader finds: the
         hierarchical attribute, the labels of the XML file, the rank columns, or the last column.
-    kind : {"classes", "labels", "hierarchy", "numbers", "rankings"}, optional
+    kind : {"classes", "labels", "hierarchy", "numbers", "rankings", "mixed"}, optional
         What the target of a table is; by default told by its cells.
     identifier : str or None, default="auto"
         The column that names the rows and is no feature. "auto" finds it, None takes none.

@@ -18,7 +18,8 @@ from scipy import sparse
 from ramify.datasets.dataset import Dataset
 from ramify.datasets.readers.arff_header import Attribute, Header, read_header
 from ramify.datasets.readers.arff_rows import Rows, joined, read_rows
-from ramify.datasets.readers.arff_target import HierarchyType, hierarchy_labels, read_target
+from ramify.datasets.readers.arff_target import HierarchyType, TargetColumns, hierarchy_labels, read_target
+from ramify.datasets.readers.mixed_target import side_by_side
 from ramify.datasets.readers.raw_files import (
     FileError,
     PathLike,
@@ -160,7 +161,9 @@ def load_arff(
     rows = joined(parts)
     attributes = headers[0].attributes
     roles = _roles(paths[0], headers[0], rows, target, identifier, ignore)
-    found = read_target(rows, attributes, roles.target, hierarchy_type, positive, as_labels=as_labels)
+    found = _mixed_target(rows, attributes, roles, hierarchy_type, positive) or read_target(
+        rows, attributes, roles.target, hierarchy_type, positive, as_labels=as_labels
+    )
     X, names, categories = _features(rows, attributes, roles.features, hierarchy_type, storage)
     return Dataset(
         X=X,
@@ -169,11 +172,13 @@ def load_arff(
         feature_names=names,
         categories=categories,
         label_names=found.label_names,
+        targets=found.targets,
         hierarchy=found.hierarchy,
         sample_weight=rows.weights,
         ids=None if roles.identifier is None else _identifiers(rows, attributes, roles.identifier),
         id_name="" if roles.identifier is None else attributes[roles.identifier].name,
         parts=part_rows(paths, part_sizes),
+        notes=found.notes,
         source=", ".join(str(path) for path in paths),
         sha256=sha256_of(paths),
     )
@@ -204,6 +209,8 @@ class _Roles:
     target: list[int]
     features: list[int]
     identifier: int | None
+    groups: dict[str, list[int]]
+    """The columns of the target by what the caller calls them."""
 
 
 def _roles(
@@ -237,7 +244,28 @@ def _roles(
                 line=attributes[j].line,
                 advice=f"Pass ignore=[{attributes[j].name!r}] or identifier={attributes[j].name!r}.",
             )
-    return _Roles(targets, features, name_column)
+    chosen = [] if target is None else [target] if isinstance(target, (str, int, np.integer)) else list(target)
+    groups: dict[str, list[int]] = {}
+    for wish in chosen:
+        own = [j for j in _positions(path, attributes, [wish], "target") if not any(j in g for g in groups.values())]
+        groups[wish if isinstance(wish, str) else attributes[own[0]].name if own else str(wish)] = own
+    return _Roles(targets, features, name_column, {name: own for name, own in groups.items() if own})
+
+
+def _mixed_target(
+    rows: Rows, attributes: tuple[Attribute, ...], roles: _Roles, hierarchy_type: HierarchyType, positive: str | None
+) -> TargetColumns | None:
+    """Columns of different kinds as targets side by side; None where all are of one kind."""
+    kinds = {attributes[j].kind for j in roles.target}
+    if len(kinds) < 2 or not kinds <= {"nominal", "number", "hierarchical"}:
+        return None
+    found = {}
+    for name, own in roles.groups.items():
+        alike = len({attributes[j].kind for j in own}) == 1 and attributes[own[0]].kind != "hierarchical"
+        for title, columns in [(name, own)] if alike else [(attributes[j].name, [j]) for j in own]:
+            part = read_target(rows, attributes, columns, hierarchy_type, positive, as_labels=False, partly_known=True)
+            found[title] = part
+    return side_by_side(found)
 
 
 def _positions(path: Path, attributes: tuple[Attribute, ...], choice: ColumnChoice, parameter: str) -> list[int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,8 @@ class TargetColumns:
     hierarchy: Hierarchy | None = None
     notes: tuple[str, ...] = ()
     """What was found rather than said, a sentence each."""
+    targets: Mapping[str, Any] = field(default_factory=dict)
+    """Of targets side by side, what their columns are, as `MixedForest` takes it."""
 
 
 def read_target(
@@ -42,8 +45,9 @@ def read_target(
     positive: str | None,
     *,
     as_labels: bool,
+    partly_known: bool = False,
 ) -> TargetColumns:
-    """Interpret the chosen columns."""
+    """Interpret the chosen columns; with `partly_known` a missing class is -1 and not refused."""
     if not columns:
         return TargetColumns(None, None, ())
     chosen = [attributes[j] for j in columns]
@@ -84,6 +88,8 @@ def read_target(
         values = values.toarray()
     if kind == "number":
         return TargetColumns("numbers", values[:, 0] if len(columns) == 1 else values, names)
+    if partly_known:
+        values = np.nan_to_num(values, nan=-1.0)
     return _classes(rows, chosen[0], columns[0], values[:, 0])
 
 

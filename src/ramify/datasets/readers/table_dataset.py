@@ -12,6 +12,7 @@ import numpy as np
 from ramify.datasets.column_roles import FEWEST_ROWS, ColumnRoles, found_roles
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import part_rows, stored
+from ramify.datasets.readers.arff_target import TargetColumns
 from ramify.datasets.readers.date_notation import (
     COMPACT,
     DAY_FIRST,
@@ -34,13 +35,14 @@ from ramify.datasets.readers.table_target import (
 )
 from ramify.datasets.text_column import TextColumn
 from ramify.features.frames import name_fits
+from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 
 Names = str | Sequence[str]
 Feature = tuple[str, np.ndarray, tuple[str, ...] | None]
 
 _BLOCK = 8192
-KINDS = ("classes", "labels", "hierarchy", "numbers", "rankings")
+KINDS = ("classes", "labels", "hierarchy", "numbers", "rankings", "mixed")
 
 
 @dataclass(frozen=True)
@@ -158,8 +160,10 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
         choice.kind,
         choice.label_separator,
         choice.path_separator,
-        several=known is not None and len(known.target) > 1,
+        several=known is not None and len(known.target) > 1 and not known.groups,
         unknown=None if choice.unknown is None else str(choice.unknown),
+        groups=_groups(table, choice, targets),
+        kinds={} if known is None else known.kinds,
     )
     found = read_table_target(table, target_choice, targets, may_lack=known is not None)
     formats = _date_columns(table, [j for j in free if j not in nominal and j not in kept], known)
@@ -172,7 +176,8 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
         examples = {j: _example(table.columns[j]) for j in undated}
         cells = table.columns[targets[0]] if len(targets) == 1 else None
         is_named = choice.identifier != "auto"
-        roles = found_roles(table.names, columns, table.n_rows, examples, found.y, cells, named=is_named)
+        y = None if found.targets else found.y
+        roles = found_roles(table.names, columns, table.n_rows, examples, y, cells, named=is_named)
         if roles.identifier is not None:
             taken["identifier"] = roles.identifier
         left_out = roles.left_out
@@ -199,6 +204,7 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
         feature_names=tuple(name for name, _, _ in features),
         categories=tuple(categories for _, _, categories in features),
         label_names=found.label_names,
+        targets=found.targets,
         hierarchy=found.hierarchy,
         sample_weight=_weights(table, taken["weight"]) if "weight" in taken else None,
         ids=None if identifier is None else np.array(text_cells(table, identifier), dtype=object),
@@ -209,6 +215,7 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
         roles=ColumnRoles(
             target=tuple(table.names[j] for j in targets),
             kind=found.kind,
+            **_roles_of_groups(table, target_choice, found),
             identifier=None if identifier is None else table.names[identifier],
             features=tuple(table.names[j] for j in sources),
             nominal=tuple(name for name, _, categories in features if categories is not None),
@@ -259,6 +266,34 @@ def _target_positions(table: Table, choice: TableChoice, excluded: set[int]) -> 
     if _listed(choice.target) and not found:
         raise ValueError("All target columns are to be left out or name the rows. Name other columns.")
     return found
+
+
+def _groups(table: Table, choice: TableChoice, targets: list[int]) -> dict[str, tuple[int, ...]]:
+    """The columns that each name of the caller stands for; a column belongs to the first that names it."""
+    known = choice.known_roles
+    if known is not None and known.groups:
+        named = {known.groups[table.names[j]]: (j,) for j in targets if table.names[j] in known.groups}
+        return {name: tuple(j for j in targets if known.groups.get(table.names[j]) == name) for name in named}
+    groups: dict[str, tuple[int, ...]] = {}
+    taken: set[int] = set()
+    for wish in _listed(choice.target or ()):
+        own = [j for j in positions_of(table, wish, "target") if j in targets and j not in taken]
+        taken.update(own)
+        if own:
+            groups[wish] = tuple(own)
+    return groups
+
+
+def _roles_of_groups(table: Table, choice: TargetChoice, found: TargetColumns) -> dict[str, Any]:
+    """What another file must know of targets of different kinds."""
+    if not found.targets:
+        return {}
+    owner = {table.names[j]: name for name, positions in choice.groups.items() for j in positions}
+    kinds = {
+        name: "hierarchy" if isinstance(what, Hierarchy) else "labels" if isinstance(what, list) else what
+        for name, what in found.targets.items()
+    }
+    return {"groups": owner, "kinds": kinds}
 
 
 def _refuse_no_target(table: Table, targets: list[int], choice: TableChoice) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ramify.datasets.dataset import Target
 from ramify.datasets.readers.arff_target import NEGATIVE_AND_POSITIVE, TargetColumns, with_unknown_rows
 from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values, is_plain_number
 from ramify.datasets.readers.label_rankings import natural_key
+from ramify.datasets.readers.mixed_target import side_by_side
 from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
 from ramify.datasets.readers.raw_files import shown
 from ramify.datasets.text_column import TextColumn
@@ -31,6 +32,10 @@ class TargetChoice:
     """Whether one column is what is left of several."""
     unknown: str | None = None
     """What target cells hold where nothing is known."""
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Positions of the columns that each name of the caller stands for."""
+    kinds: Mapping[str, Any] = field(default_factory=dict)
+    """Of targets of different kinds, what each is, where another file has told."""
 
 
 def read_table_target(
@@ -47,6 +52,9 @@ def read_table_target(
         if n_empty and (n_empty == table.n_rows or len(targets) == 1):
             told = f"The target is empty in {n_empty} of {table.n_rows} rows, so that nothing is measured."
             return TargetColumns(None, None, (), notes=(told,))
+    kinds = _kinds_of_groups(table, choice)
+    if kinds:
+        return _mixed(table, choice, kinds, unknown)
     if len(targets) > 1 or choice.several:
         return _several_columns(table, targets, names, choice)
     kind = choice.kind or _kind_of(table.columns[targets[0]], choice)
@@ -54,6 +62,69 @@ def read_table_target(
     if unknown.any() and found.kind is not None and target_type(found.kind).has_sets:
         found = replace(found, y=with_unknown_rows(found.y, unknown))
     return found if choice.kind else replace(found, notes=_told_numbers(names[0], found))
+
+
+def _kinds_of_groups(table: Table, choice: TargetChoice) -> dict[str, tuple[Target, tuple[int, ...]]]:
+    """Targets of different kinds, each with its kind and columns; empty where all are one target."""
+    if choice.kind is not None and not target_type(choice.kind).parts_differ:
+        return {}
+    found: dict[str, tuple[Target, tuple[int, ...]]] = {}
+    for name, positions in choice.groups.items():
+        words = _with_words_as_labels(table, list(positions))[0]
+        numeric = all(_holds_numbers(words.columns[j]) for j in positions)
+        if len(positions) > 1 and numeric:
+            values = np.column_stack([np.asarray(words.columns[j], dtype=float) for j in positions])
+            is_set = (np.isin(values, (0, 1)) | np.isnan(values)).all()
+            found[name] = ("labels" if is_set else "numbers", positions)
+        else:  # a column of text is a target by itself
+            found |= {table.names[j]: (_kind_of(table.columns[j], choice), (j,)) for j in positions}
+    found = {name: (choice.kinds.get(name, kind), positions) for name, (kind, positions) in found.items()}
+    if choice.kind is not None:
+        return found
+    together = all(_holds_numbers(table.columns[j]) for _, positions in found.values() for j in positions)
+    kinds = {kind for kind, _ in found.values()}
+    are_words = all(kind == "classes" and _is_yes_or_no(table, positions) for kind, positions in found.values())
+    return {} if len(found) < 2 or are_words or (together and len(kinds) == 1) else found
+
+
+def _holds_numbers(cells: Any) -> bool:
+    return isinstance(cells, np.ndarray) or (isinstance(cells, TextColumn) and are_plain_numbers(cells.values))
+
+
+def _is_yes_or_no(table: Table, positions: tuple[int, ...]) -> bool:
+    """Whether columns hold two words for a label that a row has or has not."""
+    words = _with_words_as_labels(table, list(positions))[0]
+    return all(_holds_numbers(words.columns[j]) for j in positions)
+
+
+def _mixed(
+    table: Table,
+    choice: TargetChoice,
+    kinds: Mapping[str, tuple[Target, tuple[int, ...]]],
+    unknown: np.ndarray,
+) -> TargetColumns:
+    """Each target by itself; an empty cell is unknown."""
+    found = {}
+    for name, (kind, positions) in kinds.items():
+        if target_type(kind).has_one_label:
+            found[name] = _partly_known_classes(table, positions[0])
+        else:
+            part = replace(choice, kind=kind, groups={}, several=len(positions) > 1, unknown=None)
+            read = read_table_target(table, part, list(positions))
+            if len(positions) == 1 and unknown.any() and target_type(kind).has_sets:
+                empty = _is_missing(table.columns[positions[0]])
+                read = replace(read, y=with_unknown_rows(read.y, unknown & empty))
+            found[name] = read
+    return side_by_side(found)
+
+
+def _partly_known_classes(table: Table, position: int) -> TargetColumns:
+    cells = table.columns[position]
+    texts = TextColumn.of(_number_texts(cells)) if isinstance(cells, np.ndarray) else cells
+    classes = tuple(sorted(texts.values, key=natural_key))
+    code = {value: k for k, value in enumerate(classes)}
+    codes = texts.taken([code[value] for value in texts.values], -1).astype(np.int64)
+    return TargetColumns("classes", codes, classes)
 
 
 def _without_unknown(table: Table, targets: list[int], unknown: str | None) -> tuple[Table, np.ndarray]:

@@ -89,6 +89,8 @@ def outcome_of(forest: Any, target: Target, used: np.ndarray) -> Outcome:
         order = forest.hierarchy or Hierarchy.from_edges([], nodes=forest.label_names_)
         own = np.arange(len(forest.label_names_))
         return _assembled(order, own, outputs, why, truth, weights, counts, rows)
+    if target.parts_differ:
+        return _mixed_outcome(forest, rows, used)
     values, weights = np.asarray(rows.values), np.asarray(rows.weights)
     why = ["" if np.nanstd(column[used]) > 0 else "it has one value only" for column in values.T]
     outputs = _tested(why, forest.label_names_, "number")
@@ -96,6 +98,30 @@ def outcome_of(forest: Any, target: Target, used: np.ndarray) -> Outcome:
     known = (~np.isnan(values[used])).sum(axis=0)
     own = np.arange(len(forest.label_names_))
     return _assembled(order, own, outputs, why, values[:, outputs], weights, known, rows)
+
+
+def _mixed_outcome(forest: Any, target: Any, used: np.ndarray) -> Outcome:
+    """Several targets side by side: each is a branch, with its classes or labels below it."""
+    values, parts = np.asarray(target.values), forest.parts()
+    names = forest.label_names_
+    above = [part for part in parts if names[part.outputs] != (part.name,)]
+    edges = [(part.name, name) for part in above for name in names[part.outputs]]
+    for own_order in (part.hierarchy for part in above if part.hierarchy is not None):
+        edges += [(own_order.names[parent], own_order.names[child]) for parent, child in own_order.edges.tolist()]
+    order = Hierarchy.from_edges(edges, nodes=(*(part.name for part in above), *names))
+    has_shares = np.concatenate([np.full(part.outputs.stop - part.outputs.start, part.has_shares) for part in parts])
+    known = (~np.isnan(values[used])).sum(axis=0)
+    n_with = np.nansum(values[used] > 0, axis=0)
+    varies = np.nanstd(values[used], axis=0) > 0
+    why_output = [
+        _too_few(n_with[k], known[k] - n_with[k]) if has_shares[k] else "" if varies[k] else "it has one value only"
+        for k in range(len(names))
+    ]
+    outputs = _tested(why_output, names, "output")
+    own = np.concatenate([np.full(len(above), -1), np.arange(len(names))])
+    counts = np.concatenate([[known[part.outputs].max() for part in above], np.where(has_shares, n_with, known)])
+    why = [""] * len(above) + why_output
+    return _assembled(order, own, outputs, why, values[:, outputs], np.asarray(target.weights), counts, target)
 
 
 def _pair_outcome(forest: Any, target: Any, used: np.ndarray) -> Outcome:
