@@ -72,7 +72,7 @@ def test_several_files_are_one_set(write):
         ({"target": "genre"}, "target='genre' is no column"),
         ({"target": "Q*"}, "target='Q*' fits no column"),
         ({"kind": "label"}, "The 'kind' parameter of read_csv must be one of"),
-        ({"target": ["genres", "paths"]}, "is not a number"),
+        ({"target": ["genres", "paths"], "kind": "numbers"}, "is not a number"),
         ({"target": ["drama", "war"], "kind": "classes"}, "takes one target column"),
         ({"target": "score", "weight": "studio"}, "the weight is no non-negative number"),
         ({"target": "genres", "kind": "numbers"}, "is not a number"),
