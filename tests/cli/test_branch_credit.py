@@ -113,7 +113,7 @@ def test_trees_without_held_out_rows_say_so_and_claim_nothing(planted, ensemble)
     assert results.facts["Branches"] == f"genie3: {IN_BAG}"
     content = report_content(results)
     assert content["methods"][0]["credit"] == IN_BAG
-    assert content["claims"]["sentences"] == [f"No claims: {results.no_claims}"]
+    assert content["claims"]["sentences"] == [f"No claims: {results.no_claims}."]
 
 
 def test_the_terminal_says_that_gains_are_in_the_bag(planted, outputs):

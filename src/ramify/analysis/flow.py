@@ -221,7 +221,7 @@ def _claims(
     try:
         found = discoveries(model, data.X, target, **asked, **running)
     except Untestable as error:
-        return {"no_claims": str(error)}
+        return {"no_claims": str(error).removesuffix(".")}
     own = clone(model).set_params(n_estimators=1, n_jobs=1, verbose=0).fit(data.X, target).label_names_
     renamed = dict(zip(own, data.label_names, strict=True)) if len(own) == len(data.label_names) else {}
     return {"discoveries": found.with_names(data.feature_names, renamed)}

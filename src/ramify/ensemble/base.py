@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +19,7 @@ from ramify import _core
 from ramify.ensemble.explanation import Explanation, Output, explain
 from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, grow
 from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.supervision import GRID, check_supervision, guided_rows, target_trees
 from ramify.features import Features, apply_features, learn_features
 from ramify.features.frames import n_rows, take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
@@ -52,6 +53,7 @@ class BaseForest(BaseEstimator):
         "_seed": perhaps(count(low=0)),
         "oob_prediction_": perhaps(instance(np.ndarray)),
         "oob_score_": perhaps(number(nan=True)),
+        "supervision_": perhaps(number(low=0, high=1)),
     }
     hierarchy: Hierarchy | None = None
     _outcome: ClassVar[str] = "numbers"
@@ -77,28 +79,50 @@ class BaseForest(BaseEstimator):
         -------
         self
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, supervision: float | None = None) -> Self:
+        """Fit with a weight of the target in the impurity, or with the one that is asked for or best."""
         rows = weighing_rows(X, y, sample_weight)
         if rows is not None:
-            return self._fit_part(X, y, sample_weight, rows)
+            return self._fit_part(X, y, sample_weight, rows, supervision)
         with unchanged_on_failure(self):
             self._check_parameters()
             features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
             n_samples = features.values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
             target = self.encode_target(y, sample_weight=weights, n_samples=n_samples)
+            if supervision is None:
+                supervision = self._chosen_supervision(X, y, sample_weight)
             rows = target.rows_with_target()
-            if rows is not None:
-                return self._fit_part(X, y, sample_weight, rows)
+            if rows is not None and supervision == 1:
+                return self._fit_part(X, y, sample_weight, rows, supervision)
+            if hasattr(self, "supervision"):
+                self.supervision_ = supervision
             weights = self.row_weights(target, weights)
             self.grow(features, target, weights)
             if self._needs_out_of_bag():
                 self._set_out_of_bag(features, target, weights)
         return self
 
-    def _fit_part(self, X: Any, y: Any, sample_weight: Any, rows: np.ndarray) -> Self:
+    def _chosen_supervision(self, X: Any, y: Any, sample_weight: Any) -> float:
+        """The weight of the target in the impurity: as given, or the one that predicts best out of bag."""
+        asked = getattr(self, "supervision", 1.0)
+        if not isinstance(asked, str):
+            return float(asked)
+        if self.warm_start and hasattr(self, "_seed"):
+            return self.supervision_
+        reached = {}
+        for share in GRID:  # a clone draws the seed that this forest will draw
+            other = clone(self).set_params(supervision=share, warm_start=False, oob_score=True)
+            reached[share] = other._fit(X, y, sample_weight, share).oob_score_
+        gained = {share: score for share, score in reached.items() if score > reached[1.0]}
+        return max(gained, key=lambda share: gained[share], default=1.0)
+
+    def _fit_part(self, X: Any, y: Any, sample_weight: Any, rows: np.ndarray, supervision: float | None) -> Self:
         """Fit on some rows, as if there were no others; those have no out-of-bag prediction."""
         weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        self.fit(take_rows(X, rows), take_rows(y, rows), weights)
+        self._fit(take_rows(X, rows), take_rows(y, rows), weights, supervision)
         if "oob_prediction_" in vars(self):
             self.oob_prediction_ = _at_rows(self.oob_prediction_, rows, n_rows(X))
         return self
@@ -151,15 +175,18 @@ class BaseForest(BaseEstimator):
         kept = self._kept_trees(target, growth)
         n_kept = 0 if kept is None else kept.n_trees
         if n_kept < growth.n_trees:
+            share = getattr(self, "supervision_", 1.0)
+            guided = share < 1
             grown = grow(
                 features,
-                target.kernel_rows(),
+                guided_rows(features, target, share, weights) if guided else target.kernel_rows(),
                 growth.part(n_kept, growth.n_trees),
                 max_bins=self.max_bins,
                 sample_weight=weights,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
+            grown = target_trees(grown, target) if guided else grown
             self.trees_ = grown if kept is None else _core.Forest.concatenate([kept, grown])
         self.__dict__.pop("_seed", None)
         if self.warm_start:
@@ -401,6 +428,7 @@ class BaseForest(BaseEstimator):
     def _check_parameters(self) -> None:
         """Check what is not checked where trees are grown, and workers before any work is done."""
         check_jobs(self, self.n_jobs)
+        check_supervision(self)
         check_flag(self, "oob_score", self.oob_score)
         if self.oob_score and not self.bootstrap:
             raise ValueError(

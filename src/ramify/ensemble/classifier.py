@@ -15,7 +15,7 @@ from ramify import _core
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.row_weights import refuse_extreme_weights
 from ramify.ensemble.threshold import exceeded_threshold, is_chosen
-from ramify.ensemble.tree_parameters import ForestParameters
+from ramify.ensemble.tree_parameters import GuidedParameters
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
@@ -26,7 +26,7 @@ from ramify.targets.closure import with_all_ancestors
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestClassifier(ForLabels, ForestParameters):
+class ForestClassifier(ForLabels, GuidedParameters):
     """Ensemble of predictive clustering trees for classes, label sets and label hierarchies.
 
     Parameters
@@ -49,6 +49,10 @@ class ForestClassifier(ForLabels, ForestParameters):
         Leaves are backed by their ancestors of at most so many rows: of the estimate of a leaf with n rows the share
         n / (n + 1) is its own, of the rest as much its parent's, and so on. 10 to 30 helps where labels are rare or
         trees are few, and makes leaves two to six times as large. 0: leaves speak for themselves.
+    supervision : float in (0, 1] or "auto", default=1.0
+        Weight of the target in the impurity; the rest is that of the features themselves, so that rows without a target
+        help to say where to cut (semi-supervised trees). With 1.0 they are left out. "auto" takes the best of 0.25,
+        0.5, 0.75 and 1 out of bag, which costs as many forests.
     splitter : {"best", "random"}, default="best"
         The best cut of each sampled feature, or one random cut of each (extra-trees).
     bootstrap : bool, default=True
@@ -99,6 +103,8 @@ class ForestClassifier(ForLabels, ForestParameters):
         Frequency of each label or class in training: what a model without features predicts.
     threshold_ : float or ndarray of shape (n_labels,)
         Probability that a predicted label exceeds.
+    supervision_ : float
+        The weight of the target in the impurity.
     feature_importances_ : ndarray of shape (n_features,)
         Genie3 scores divided by their sum.
     oob_prediction_ : ndarray of shape (n_samples, n_labels)
@@ -118,6 +124,9 @@ class ForestClassifier(ForLabels, ForestParameters):
     Kocev, D., Vens, C., Struyf, J. and Dzeroski, S. (2013). Tree ensembles for predicting structured outputs. Pattern
     Recognition 46.
     Cestnik, B. (1990). Estimating probabilities: a crucial task in machine learning. ECAI. (`backing`)
+
+    Levatic, J., Ceci, M., Kocev, D. and Dzeroski, S. (2017). Semi-supervised classification trees. Journal of
+    Intelligent Information Systems 49.
 
     Examples
     --------

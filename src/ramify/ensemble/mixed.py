@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.explanation import Output
-from ramify.ensemble.tree_parameters import ForestParameters
+from ramify.ensemble.tree_parameters import GuidedParameters
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import part_score
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MixedForest(BaseForest, ForestParameters):
+class MixedForest(BaseForest, GuidedParameters):
     """One ensemble of predictive clustering trees for classes, label sets and numbers side by side.
 
     The vectors of all targets stand side by side, each target scaled to unit variance, and the impurity is the sum of
@@ -47,6 +47,10 @@ class MixedForest(BaseForest, ForestParameters):
         Columns that it does not name are taken by dtype.
     target_weight : mapping of str to float or None, default=None
         Weights of targets in the impurity, by name; 1 where it does not say.
+    supervision : float in (0, 1] or "auto", default=1.0
+        Weight of the target in the impurity; the rest is that of the features themselves, so that rows without a target
+        help to say where to cut (semi-supervised trees). With 1.0 they are left out. "auto" takes the best of 0.25,
+        0.5, 0.75 and 1 out of bag, which costs as many forests.
     splitter : {"best", "random"}, default="best"
         The best cut of each sampled feature, or one random cut of each (extra-trees).
     bootstrap : bool, default=True
@@ -103,6 +107,8 @@ class MixedForest(BaseForest, ForestParameters):
         Share of each label and class, mean of each number in training: what a model without features predicts.
     known_share_ : ndarray of shape (n_outputs,)
         Share of the rows of which each output is known, where not all are.
+    supervision_ : float
+        The weight of the target in the impurity.
     feature_importances_ : ndarray of shape (n_features,)
         Genie3 scores divided by their sum. `ForestRanker(MixedForest())` gives scores per target.
     oob_prediction_ : ndarray of shape (n_samples, n_outputs)
@@ -123,6 +129,9 @@ class MixedForest(BaseForest, ForestParameters):
     ----------
     Kocev, D., Vens, C., Struyf, J. and Dzeroski, S. (2013). Tree ensembles for predicting structured outputs. Pattern
     Recognition 46.
+
+    Levatic, J., Ceci, M., Kocev, D. and Dzeroski, S. (2017). Semi-supervised classification trees. Journal of
+    Intelligent Information Systems 49.
 
     Examples
     --------

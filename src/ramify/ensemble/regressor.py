@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ramify.ensemble.for_numbers import ForNumbers
-from ramify.ensemble.tree_parameters import ForestParameters
+from ramify.ensemble.tree_parameters import GuidedParameters
 from ramify.features import Features
 from ramify.metrics import r2
 from ramify.targets import NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestRegressor(ForNumbers, ForestParameters):
+class ForestRegressor(ForNumbers, GuidedParameters):
     """Ensemble of predictive clustering trees for one or several numbers.
 
     Targets are standardised, so that each counts the same unless `target_weight` says otherwise.
@@ -26,6 +26,10 @@ class ForestRegressor(ForNumbers, ForestParameters):
         Number of trees.
     target_weight : array-like of shape (n_targets,) or None, default=None
         Weights of the standardised targets in the impurity.
+    supervision : float in (0, 1] or "auto", default=1.0
+        Weight of the target in the impurity; the rest is that of the features themselves, so that rows without a target
+        help to say where to cut (semi-supervised trees). With 1.0 they are left out. "auto" takes the best of 0.25,
+        0.5, 0.75 and 1 out of bag, which costs as many forests.
     splitter : {"best", "random"}, default="best"
         The best cut of each sampled feature, or one random cut of each (extra-trees).
     bootstrap : bool, default=True
@@ -72,6 +76,8 @@ class ForestRegressor(ForNumbers, ForestParameters):
         What y was.
     prior_, scale_ : ndarray of shape (n_targets,)
         Mean and standard deviation of each target in training.
+    supervision_ : float
+        The weight of the target in the impurity.
     feature_importances_ : ndarray of shape (n_features,)
         Genie3 scores divided by their sum.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
@@ -85,6 +91,9 @@ class ForestRegressor(ForNumbers, ForestParameters):
     ----------
     Kocev, D., Vens, C., Struyf, J. and Dzeroski, S. (2013). Tree ensembles for predicting structured outputs. Pattern
     Recognition 46.
+
+    Levatic, J., Ceci, M., Kocev, D. and Dzeroski, S. (2017). Semi-supervised classification trees. Journal of
+    Intelligent Information Systems 49.
 
     Examples
     --------

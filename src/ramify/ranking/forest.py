@@ -362,7 +362,7 @@ def _refuse_without_bags(scores: Sequence[str]) -> None:
 def _with_examples(forest: BaseForest, scores: Sequence[str], per_label: bool) -> list[str]:
     """The scores that are measured on the examples themselves, not read from the trees."""
     check_is_fitted(forest, "trees_")
-    partly_known = per_label and hasattr(forest, "known_share_") and not isinstance(forest, BaseBoosted)
+    partly_known = per_label and _gains_need_examples(forest)
     return [name for name in scores if name in _OUT_OF_BAG_SCORES or (name == "genie3" and partly_known)]
 
 
@@ -383,7 +383,7 @@ def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_w
     weights = checked_sample_weight(forest, sample_weight, n_samples)
     target = forest.encode_target(y, sample_weight=weights, n_samples=n_samples)
     rows = target.rows_with_target()
-    if rows is not None:
+    if rows is not None and getattr(forest, "supervision_", 1.0) == 1:
         weighed = None if sample_weight is None else np.asarray(sample_weight)[rows]
         return grown_on(forest, scores, take_rows(X, rows), take_rows(y, rows), weighed)
     table = feature_table(features, max_bins=forest.max_bins, n_jobs=forest.n_jobs) if "permutation" in scores else None
@@ -417,9 +417,15 @@ def _score_means(
 def _gains(forest: BaseForest, data: Any, trees: Any, n_threads: int) -> sparse.csr_array | None:
     if isinstance(forest, BaseBoosted):
         return forest.gains_of(trees)
-    if hasattr(forest, "known_share_"):
+    if _gains_need_examples(forest):
         return _known_gains(forest, data, trees, n_threads, outside=False)
     return _csr(_core.genie3(trees, output_weights=forest.output_weights(), n_threads=n_threads), trees)
+
+
+def _gains_need_examples(forest: BaseForest) -> bool:
+    """Whether gains per label are of rows that know it; with unlabelled rows they are of what the leaves say."""
+    partly_known = hasattr(forest, "known_share_") and not isinstance(forest, BaseBoosted)
+    return partly_known and getattr(forest, "supervision_", 1.0) == 1
 
 
 def _known_gains(forest: BaseForest, data: Any, trees: Any, n_threads: int, *, outside: bool) -> sparse.csr_array:

@@ -2,7 +2,7 @@
 
 from ramify.targets.encoding import KINDS, MEASURED_KINDS, encode, kind_of, target_type
 from ramify.targets.labels import ClassTarget, HierarchyTarget, LabelTarget, encode_labels
-from ramify.targets.mixed import MixedPart, MixedTarget, encode_mixed
+from ramify.targets.mixed import MixedPart, MixedTarget, dense_cells, encode_mixed
 from ramify.targets.numbers import NumberTarget, encode_numbers
 from ramify.targets.ranking_target import RankingTarget, encode_rankings
 from ramify.targets.target import Target, refuse_partly_known
@@ -18,6 +18,7 @@ __all__ = [
     "NumberTarget",
     "RankingTarget",
     "Target",
+    "dense_cells",
     "encode",
     "encode_labels",
     "encode_mixed",

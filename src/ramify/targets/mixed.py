@@ -18,7 +18,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.targets.cells import as_numbers, missing_cells, refuse_missing
 from ramify.targets.closure import with_all_ancestors
 from ramify.targets.distances import PairDistance, mean_distance
-from ramify.targets.labels import ClassTarget, LabelTarget, encode_labels
+from ramify.targets.labels import ClassTarget, encode_labels
 from ramify.targets.numbers import NumberTarget, encode_numbers
 from ramify.targets.target import Target, check_n_samples, refuse_nowhere_known
 
@@ -83,7 +83,7 @@ class MixedTarget(Target):
 
     def cells(self) -> np.ndarray:
         """The vectors: numbers standardised, 0 and 1 for classes and labels, NaN where unknown."""
-        return np.ascontiguousarray(np.hstack([_dense(part) for part in self.parts]))
+        return np.ascontiguousarray(np.hstack([dense_cells(part) for part in self.parts]))
 
     def kernel_rows(self) -> _core.NumberRows:
         """The vectors of all parts side by side."""
@@ -462,9 +462,9 @@ def _frame(names: Sequence[str], columns: list[np.ndarray]) -> Any:
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def _dense(part: Any) -> np.ndarray:
-    """Vectors of a part, numbers standardised, NaN where unknown."""
-    rows = part.cells() if isinstance(part, LabelTarget) else part.Y
+def dense_cells(target: Any) -> np.ndarray:
+    """Vectors of a target that is no ranking, dense: numbers standardised, NaN where unknown."""
+    rows: Any = target.Y if isinstance(target, NumberTarget) else target.cells()
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 

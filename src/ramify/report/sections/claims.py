@@ -16,7 +16,7 @@ N_CLAIMS = 200
 def _part(results: Results) -> dict[str, Any] | None:
     found = results.discoveries
     if found is None:
-        return {"sentences": [f"No claims: {results.no_claims}"], "table": None} if results.no_claims else None
+        return {"sentences": [f"No claims: {results.no_claims}."], "table": None} if results.no_claims else None
     units = dict.fromkeys(claim.feature for claim in found.claims)
     sentences = [
         f"{len(found.claims):,} claims that one of {len(units):,} features or groups {found.verb} a branch, at an "
