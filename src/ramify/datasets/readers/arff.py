@@ -161,7 +161,7 @@ def load_arff(
     rows = joined(parts)
     attributes = headers[0].attributes
     roles = _roles(paths[0], headers[0], rows, target, identifier, ignore)
-    found = _mixed_target(rows, attributes, roles, hierarchy_type, positive) or read_target(
+    found = _mixed_target(rows, attributes, roles.target, target, hierarchy_type, positive) or read_target(
         rows, attributes, roles.target, hierarchy_type, positive, as_labels=as_labels
     )
     X, names, categories = _features(rows, attributes, roles.features, hierarchy_type, storage)
@@ -209,8 +209,6 @@ class _Roles:
     target: list[int]
     features: list[int]
     identifier: int | None
-    groups: dict[str, list[int]]
-    """The columns of the target by what the caller calls them."""
 
 
 def _roles(
@@ -244,23 +242,30 @@ def _roles(
                 line=attributes[j].line,
                 advice=f"Pass ignore=[{attributes[j].name!r}] or identifier={attributes[j].name!r}.",
             )
-    chosen = [] if target is None else [target] if isinstance(target, (str, int, np.integer)) else list(target)
-    groups: dict[str, list[int]] = {}
-    for wish in chosen:
-        own = [j for j in _positions(path, attributes, [wish], "target") if not any(j in g for g in groups.values())]
-        groups[wish if isinstance(wish, str) else attributes[own[0]].name if own else str(wish)] = own
-    return _Roles(targets, features, name_column, {name: own for name, own in groups.items() if own})
+    return _Roles(targets, features, name_column)
 
 
 def _mixed_target(
-    rows: Rows, attributes: tuple[Attribute, ...], roles: _Roles, hierarchy_type: HierarchyType, positive: str | None
+    rows: Rows,
+    attributes: tuple[Attribute, ...],
+    columns: list[int],
+    target: ColumnChoice | None,
+    hierarchy_type: HierarchyType,
+    positive: str | None,
 ) -> TargetColumns | None:
     """Columns of different kinds as targets side by side; None where all are of one kind."""
-    kinds = {attributes[j].kind for j in roles.target}
-    if len(kinds) < 2 or not kinds <= {"nominal", "number", "hierarchical"}:
+    kinds = {attributes[j].kind for j in columns}
+    if target is None or len(kinds) < 2 or not kinds <= {"nominal", "number", "hierarchical"}:
         return None
+    groups: dict[str, list[int]] = {}
+    taken: set[int] = set()
+    for wish in [target] if isinstance(target, (str, int, np.integer)) else target:
+        own = [j for j in _positions(Path(rows.paths[0]), attributes, [wish], "target") if j not in taken]
+        taken.update(own)
+        if own:
+            groups[wish if isinstance(wish, str) else attributes[own[0]].name] = own
     found = {}
-    for name, own in roles.groups.items():
+    for name, own in groups.items():
         alike = len({attributes[j].kind for j in own}) == 1 and attributes[own[0]].kind != "hierarchical"
         for title, columns in [(name, own)] if alike else [(attributes[j].name, [j]) for j in own]:
             part = read_target(rows, attributes, columns, hierarchy_type, positive, as_labels=False, partly_known=True)

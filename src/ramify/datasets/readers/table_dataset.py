@@ -272,13 +272,17 @@ def _groups(table: Table, choice: TableChoice, targets: list[int]) -> dict[str, 
     """The columns that each name of the caller stands for; a column belongs to the first that names it."""
     known = choice.known_roles
     if known is not None and known.groups:
-        named = {known.groups[table.names[j]]: (j,) for j in targets if table.names[j] in known.groups}
-        return {name: tuple(j for j in targets if known.groups.get(table.names[j]) == name) for name in named}
+        by_name: dict[str, tuple[int, ...]] = {}
+        for j in targets:
+            name = known.groups.get(table.names[j], table.names[j])
+            by_name[name] = (*by_name.get(name, ()), j)
+        return by_name
     groups: dict[str, tuple[int, ...]] = {}
-    taken: set[int] = set()
+    position, free = {table.names[j]: j for j in targets}, set(targets)
     for wish in _listed(choice.target or ()):
-        own = [j for j in positions_of(table, wish, "target") if j in targets and j not in taken]
-        taken.update(own)
+        fitting = [position[wish]] if wish in position else positions_of(table, wish, "target")
+        own = [j for j in fitting if j in free]
+        free.difference_update(own)
         if own:
             groups[wish] = tuple(own)
     return groups

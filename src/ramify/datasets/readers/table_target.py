@@ -69,8 +69,8 @@ def _kinds_of_groups(table: Table, choice: TargetChoice) -> dict[str, tuple[Targ
     if choice.kind is not None and not target_type(choice.kind).parts_differ:
         return {}
     found: dict[str, tuple[Target, tuple[int, ...]]] = {}
+    words = _with_words_as_labels(table, [j for positions in choice.groups.values() for j in positions])[0]
     for name, positions in choice.groups.items():
-        words = _with_words_as_labels(table, list(positions))[0]
         numeric = all(_holds_numbers(words.columns[j]) for j in positions)
         if len(positions) > 1 and numeric:
             values = np.column_stack([np.asarray(words.columns[j], dtype=float) for j in positions])
@@ -83,18 +83,15 @@ def _kinds_of_groups(table: Table, choice: TargetChoice) -> dict[str, tuple[Targ
         return found
     together = all(_holds_numbers(table.columns[j]) for _, positions in found.values() for j in positions)
     kinds = {kind for kind, _ in found.values()}
-    are_words = all(kind == "classes" and _is_yes_or_no(table, positions) for kind, positions in found.values())
+    are_words = all(
+        kind == "classes" and all(_holds_numbers(words.columns[j]) for j in positions)
+        for kind, positions in found.values()
+    )
     return {} if len(found) < 2 or are_words or (together and len(kinds) == 1) else found
 
 
 def _holds_numbers(cells: Any) -> bool:
     return isinstance(cells, np.ndarray) or (isinstance(cells, TextColumn) and are_plain_numbers(cells.values))
-
-
-def _is_yes_or_no(table: Table, positions: tuple[int, ...]) -> bool:
-    """Whether columns hold two words for a label that a row has or has not."""
-    words = _with_words_as_labels(table, list(positions))[0]
-    return all(_holds_numbers(words.columns[j]) for j in positions)
 
 
 def _mixed(
