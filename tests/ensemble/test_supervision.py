@@ -200,6 +200,7 @@ def test_no_label_is_more_probable_than_one_above_it():
         ({"supervision": 1.5}, r"a number in \(0"),
         ({"supervision": "none"}, "must be 'auto' or a number in"),
         ({"supervision": None}, "a number in"),
+        ({"supervision": 0.5, "backing": 10}, "backing is for trees of the target alone"),
         ({"supervision": "auto", "bootstrap": False}, "chosen out of bag and needs bootstrap=True"),
     ],
 )

@@ -22,6 +22,8 @@ _CERTAIN = 1e-12
 def check_supervision(forest: Any) -> None:
     """Refuse a share of the targets in the impurity that is none, or that cannot be chosen."""
     share = getattr(forest, "supervision", 1.0)
+    if share != 1 and getattr(forest, "backing", 0):
+        raise ValueError("backing is for trees of the target alone: leave supervision at 1, or backing at 0.")
     if not isinstance(share, str):
         check_real(forest, "supervision", share, low=0, high=1, open_low=True)
         return
