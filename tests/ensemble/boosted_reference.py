@@ -61,16 +61,20 @@ def grown(X, targets, weights, rows, depth, min_samples_leaf):
 def boosted_scores(
     X, Y, *, numbers, output_weights, sample_weight, n_rounds, learning_rate, max_depth, min_samples_leaf, l2
 ):
-    """Scores of the training rows after all rounds, and the gains of features x outputs."""
+    """Scores of the training rows after all rounds, and the gains of features x outputs.
+
+    A NaN in Y is unknown: it has no gradient and no curvature, and the prior is of the rows that are known.
+    """
     weights = np.ones(len(X)) if sample_weight is None else sample_weight / sample_weight.mean()
-    prior = (weights @ Y) / weights.sum()
+    known = ~np.isnan(Y)
+    prior = (weights @ np.nan_to_num(Y)) / (weights @ known)
     share = np.clip(prior, 1e-4, 1 - 1e-4)
     scores = np.tile(np.zeros_like(prior) if numbers else np.log(share / (1 - share)), (len(X), 1))
     gains = np.zeros((X.shape[1], Y.shape[1]))
     for _ in range(n_rounds):
         response = scores if numbers else 1 / (1 + np.exp(-scores))
-        gradients = Y - response
-        curvatures = np.ones_like(response) if numbers else response * (1 - response)
+        gradients = np.where(known, Y - response, 0.0)
+        curvatures = np.where(known, np.ones_like(response) if numbers else response * (1 - response), 0.0)
 
         def sums(rows, gradients=gradients, curvatures=curvatures):
             return weights[rows] @ gradients[rows], weights[rows] @ curvatures[rows]

@@ -64,6 +64,27 @@ def test_numbers_without_sketch_equal_the_reference(small):
     np.testing.assert_allclose(model.gains_.toarray(), gains, atol=1e-5)
 
 
+@pytest.mark.parametrize("numbers", [False, True])
+def test_partly_known_targets_equal_the_reference(small, numbers):
+    X, Y, weights = small
+    hidden = np.random.default_rng(1).random(Y.shape) < 0.3
+    hidden[:, 0] = False  # something is known of every row
+    targets = np.where(hidden, np.nan, X[:, [0, 1, 2]] ** 2 if numbers else Y)
+    known = weights[:, None] * ~hidden
+    mean = (known * np.nan_to_num(targets)).sum(axis=0) / known.sum(axis=0)
+    scale = np.sqrt((known * np.nan_to_num(targets - mean) ** 2).sum(axis=0) / known.sum(axis=0))
+    expected, gains = boosted_scores(
+        X, (targets - mean) / scale if numbers else targets, numbers=numbers, output_weights=np.ones(3),
+        sample_weight=weights, n_rounds=5, learning_rate=0.3, max_depth=3, min_samples_leaf=4, l2=0.7,
+    )  # fmt: skip
+    work = {"learning_rate": 0.3, "max_depth": 3, "min_samples_leaf": 4, "l2": 0.7, "random_state": 0, **PLAIN}
+    model = BoostedRegressor(5, **work) if numbers else BoostedClassifier(5, tolerance=0.0, **work)
+    model.fit(X, targets, weights)
+    found = (model.predict(X) - mean) / scale if numbers else model.decision_function(X)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(model.gains_.toarray(), gains, atol=1e-5)
+
+
 def test_as_many_projections_as_labels_draw_none():
     data = make_multilabel(80, n_labels=4, random_state=0)
     one, other = (

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state
 
 from ramify import Hierarchy, load, save
 from ramify.datasets import make_hierarchical
@@ -13,8 +16,11 @@ from ramify.ensemble import (
     ConformalSets,
     ForestClassifier,
     ForestRegressor,
+    NeighborsClassifier,
+    Portfolio,
 )
-from ramify.metrics import auprc
+from ramify.metrics import auprc, average_precision
+from ramify.targets import encode_labels
 
 DAG = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "ab"), ("b", "ab"), ("ab", "c"), ("b", "d")])
 
@@ -157,11 +163,62 @@ def test_models_of_partly_known_targets_are_saved(tmp_path):
     np.testing.assert_array_equal(again.known_share_, forest.known_share_)
 
 
-@pytest.mark.parametrize("made", [Calibrated, ConformalSets])
-def test_what_needs_complete_targets_refuses_others_by_name(made):
+def test_what_needs_complete_targets_refuses_others_by_name():
     X, _, Y = hierarchical()
-    with pytest.raises(ValueError, match=f"{made.__name__} takes complete targets, but y has unknown cells"):
-        made(ForestClassifier(20, random_state=0)).fit(X, Y)
+    with pytest.raises(ValueError, match="ConformalSets takes complete targets, but y has unknown cells"):
+        ConformalSets(ForestClassifier(20, random_state=0)).fit(X, Y)
+
+
+def test_labels_are_calibrated_on_the_rows_of_which_they_are_known():
+    X, _, Y = hierarchical(n=200, hidden=0.4)
+    forest = ForestClassifier(60, oob_score=True, random_state=0).fit(X, Y)
+    model = Calibrated(ForestClassifier(60, random_state=0)).fit(X, Y)
+    raw, found = forest.predict_proba(X), model.predict_proba(X)
+    for label in range(Y.shape[1]):
+        known = ~np.isnan(Y[:, label])
+        slow = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+        slow.fit(forest.oob_prediction_[known, label], Y[known, label])
+        np.testing.assert_allclose(found[:, label], slow.predict(raw[:, label]), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
+def test_a_calibrated_forest_leaves_out_rows_of_which_nothing_is_known(method):
+    X, Y, _ = hierarchical()
+    rows = np.arange(len(X)) % 4 != 1
+    hidden = np.where(rows[:, None], Y, np.nan)
+    forest = ForestClassifier(30, hierarchy=DAG, oob_score=True, random_state=0)
+    partly = Calibrated(forest, method=method, threshold="f1").fit(X, hidden)
+    dropped = Calibrated(forest, method=method, threshold="f1").fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(partly.predict(X), dropped.predict(X))
+    np.testing.assert_array_equal(partly.oob_prediction_[rows], dropped.oob_prediction_)
+    assert np.isnan(partly.oob_prediction_[~rows]).all()
+
+
+def test_a_portfolio_chooses_by_known_cells():
+    X, Y, partly = hierarchical(n=150, hidden=0.3)
+    members = {
+        "shallow": ForestClassifier(10, max_depth=1, random_state=0),
+        "deep": ForestClassifier(10, random_state=0),
+    }
+    model = Portfolio(members, hierarchy=DAG, cv=2, random_state=0).fit(X, partly)
+    assert auprc(Y, model.predict_proba(X)) > 0.5
+    folds = KFold(2, shuffle=True, random_state=int(check_random_state(0).randint(np.iinfo(np.int32).max)))
+    held, truth = [], []
+    closed = encode_labels(partly, hierarchy=DAG, partly_known=True).cells()
+    for train, test in folds.split(X):
+        deep = ForestClassifier(10, hierarchy=DAG, random_state=0).fit(X[train], partly[train])
+        held.append(deep.predict_proba(X[test]).astype(np.float32))
+        truth.append(closed[test].toarray())
+    expected = average_precision(np.vstack(truth), np.vstack(held), exclude_universal=True)
+    np.testing.assert_allclose(model.scores_["deep"], float(expected), rtol=1e-6)
+
+
+def test_a_portfolio_of_its_own_members_goes_without_neighbours():
+    X, _, partly = hierarchical(n=60, hidden=0.2)
+    with pytest.raises(ValueError, match="NaN|complete"):
+        Portfolio({"near": NeighborsClassifier(3, random_state=0)}, cv=2, random_state=0).fit(X, partly)
+    model = Portfolio(cv=2, minutes=0.0001, random_state=0).fit(X, partly)
+    assert "weighted neighbours" not in {*model.scores_, *model.left_out_}
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])

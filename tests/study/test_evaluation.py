@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -28,6 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from ramify.chains import BinaryRelevance
 from ramify.datasets import Dataset, make_multilabel
 from ramify.ensemble import ForestClassifier
 from ramify.metrics import auprc, hamming, measure
@@ -279,3 +281,20 @@ def test_what_takes_no_weights_refuses_weighted_data_by_name(tmp_path, method, f
 def test_a_measure_of_scores_needs_a_method_that_has_them(tmp_path):
     study = Study({"a": classes()}, {"m": LinearSVC()}, {"it": log_loss}, 2, tmp_path).run()
     assert "The measure 'it' takes scores, and LinearSVC has no predict_proba." in study.errors()["error"].iloc[0]
+
+
+@pytest.mark.parametrize("form", ["dense", "stored NaN"])
+@pytest.mark.parametrize("method", [ForestClassifier(10, random_state=0), BinaryRelevance(random_state=0)])
+def test_unknown_cells_of_a_target_are_learnt_and_measured_as_unknown(tmp_path, method, form):
+    data = labels()
+    Y = data.y.toarray().astype(float)
+    Y[np.random.default_rng(0).random(Y.shape) < 0.3] = np.nan
+    if form == "stored NaN":
+        known = sparse.coo_array(data.y.astype(float))
+        Y = sparse.csr_array(known) + sparse.csr_array(np.where(np.isnan(Y), np.nan, 0.0))
+    partly = replace(data, y=Y)
+    model, X, truth = first_split(partly, clone(method))
+    assert np.isnan(truth.data if sparse.issparse(truth) else truth).any()
+    expected = float(auprc(truth, model.predict_proba(X)))
+    assert value(tmp_path / "partly", partly, method, auprc) == expected
+    assert value(tmp_path / "complete", data, method, auprc) != expected

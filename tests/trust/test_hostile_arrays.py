@@ -260,9 +260,10 @@ def test_one_row_is_learnt_or_refused_in_words(estimator):
 
 
 TAKE_UNKNOWN = {
-    "ForestClassifier", "ForestRegressor", "MixedForest", "BoostedClassifier", "BoostedRegressor", "ForestRanker",
-    "ForestRanker by permutation", "ReliefRanker of sets", "ReliefRanker of numbers", "SelectTop", "BinaryRelevance",
-    "ClassifierChain", "EnsembleOfChains", "LClassifierChains",
+    "ForestClassifier", "ForestRegressor", "MixedForest", "Calibrated", "Portfolio", "BoostedClassifier",
+    "BoostedRegressor", "ForestRanker", "ForestRanker by permutation", "ReliefRanker of sets",
+    "ReliefRanker of numbers", "SelectTop", "BinaryRelevance", "ClassifierChain", "EnsembleOfChains",
+    "LClassifierChains",
 }  # fmt: skip
 """Those that learn from rows whose labels or numbers are unknown (NaN); all others refuse them in words."""
 

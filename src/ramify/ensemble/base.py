@@ -124,7 +124,7 @@ class BaseForest(BaseEstimator):
         weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
         self._fit(take_rows(X, rows), take_rows(y, rows), weights, supervision)
         if "oob_prediction_" in vars(self):
-            self.oob_prediction_ = _at_rows(self.oob_prediction_, rows, n_rows(X))
+            self.oob_prediction_ = at_rows(self.oob_prediction_, rows, n_rows(X))
         return self
 
     @abstractmethod
@@ -469,7 +469,7 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def _at_rows(values: np.ndarray, rows: np.ndarray, n_rows: int) -> np.ndarray:
+def at_rows(values: np.ndarray, rows: np.ndarray, n_rows: int) -> np.ndarray:
     """Values of some rows among all, NaN for the others."""
     spread = np.full((n_rows, *values.shape[1:]), np.nan)
     spread[rows] = values

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import unchanged_on_failure
+from ramify.ensemble.base import at_rows, unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.threshold import (
@@ -27,10 +27,11 @@ from ramify.ensemble.threshold import (
     label_sets,
 )
 from ramify.features import apply_features
+from ramify.features.frames import n_rows, take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 from ramify.state import FEATURES, State, count, instance, integers, numbers, one_of, perhaps, texts
-from ramify.targets import MEASURED_KINDS, refuse_partly_known, target_type
+from ramify.targets import MEASURED_KINDS, target_type
 
 _METHODS = {"isotonic": ("knots_", "levels_", "offsets_"), "sigmoid": ("slopes_", "intercepts_")}
 _FOLDS = 5
@@ -103,6 +104,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
     }
 
+    oob_prediction_: NDArray[np.float64]
+
     def __init__(
         self,
         estimator: ForestClassifier | None = None,
@@ -122,7 +125,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
             Features; NaN is missing.
         y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
-            Classes or label sets.
+            Classes or label sets; a label is calibrated on the rows of which it is known (not NaN).
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         """
@@ -130,12 +133,18 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             check_option(self, "method", self.method, ("isotonic", "sigmoid"))
             check_threshold(self)
             forest = _checked_forest(self)
+            rows = forest.encode_target(y).rows_with_target()
+            if rows is not None:  # the forest leaves out what is not known at all
+                weighed = None if sample_weight is None else np.asarray(sample_weight)[rows]
+                self.fit(take_rows(X, rows), take_rows(y, rows), weighed)
+                if "oob_prediction_" in vars(self):
+                    self.oob_prediction_ = at_rows(self.oob_prediction_, rows, n_rows(X))
+                return self
             forest.fit(X, y, sample_weight)
             features = apply_features(forest, X)
             n_samples = features.values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
             target = forest.encode_target(y, sample_weight=weights, n_samples=n_samples)
-            refuse_partly_known(self, target)
             weights = forest.row_weights(target, weights)
             prediction, seen = forest._out_of_bag(features, weights)
             if not seen.any():
@@ -152,7 +161,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
                 if hasattr(forest, name):
                     setattr(self, name, getattr(forest, name))
             kept = np.ones(len(rows)) if weights is None else weights[rows]
-            truth = sparse.csc_array(target.Y[rows])
+            truth = sparse.csc_array(target.cells()[rows])
             if forest.oob_score:
                 self.oob_prediction_ = np.full_like(prediction, np.nan)
                 self.oob_prediction_[rows] = self._calibrated_by_others(prediction[rows], truth, kept)
@@ -160,7 +169,9 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             self.threshold_ = fitted_threshold(self, target.kind, prediction.shape[1])
             if is_chosen(self.threshold):
                 probabilities = self._calibrated(prediction[rows])
-                self.threshold_ = exceeded_threshold(self.threshold, probabilities, target.Y[rows], sample_weight=kept)
+                self.threshold_ = exceeded_threshold(
+                    self.threshold, probabilities, target.cells()[rows], sample_weight=kept
+                )
         return self
 
     @property
@@ -236,12 +247,19 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         knots, levels, offsets = [], [], [0]
         for label in range(n_labels):
             has = np.zeros(len(scores))
-            has[truth.indices[truth.indptr[label] : truth.indptr[label + 1]]] = 1.0
+            own = slice(truth.indptr[label], truth.indptr[label + 1])
+            has[truth.indices[own]] = truth.data[own]
+            known = np.flatnonzero(~np.isnan(has))
+            if not len(known):
+                raise ValueError(
+                    f"The label {self.label_names_[label]!r} is known of no row that is out of bag of a tree: there is "
+                    "nothing to calibrate it on. Grow more trees, or leave it out."
+                )
             if self.method == "sigmoid":
-                slopes[label], intercepts[label] = _platt(scores[:, label], has, weights)
+                slopes[label], intercepts[label] = _platt(scores[known, label], has[known], weights[known])
                 continue
             fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-            fitted.fit(scores[:, label], has, sample_weight=weights)
+            fitted.fit(scores[known, label], has[known], sample_weight=weights[known])
             knots.append(fitted.X_thresholds_)
             levels.append(fitted.y_thresholds_)
             offsets.append(offsets[-1] + len(fitted.X_thresholds_))

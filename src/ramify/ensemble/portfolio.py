@@ -33,12 +33,13 @@ from ramify.ensemble.threshold import (
     label_sets,
 )
 from ramify.features import Features, learn_features, unseen_values_allowed
-from ramify.features.frames import take_rows
+from ramify.features.frames import as_array, take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
+from ramify.targets.cells import missing_cells
 
 _MOST_MEMBERS = 15
 _SHARES_OF_ROUNDS = (0.25, 0.5, 1.0)
@@ -162,7 +163,8 @@ class Portfolio(BaseEstimator):
         X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
             Features; NaN is missing.
         y : array, CSR or frame
-            What the members take.
+            What the members take; unknown cells (NaN) count in no score, and members "auto" are then without
+            weighted neighbours, which take complete targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows when members are fitted; rows of weight 0 are in no fold.
 
@@ -175,6 +177,8 @@ class Portfolio(BaseEstimator):
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             is_regression = self._is_regression(y)
             members = self._members_to_try(is_regression, seed)
+            if not isinstance(self.members, Mapping) and _is_partly_known(y):
+                members.pop("weighted neighbours", None)  # they take complete targets
             nominal = next(iter(members.values())).categorical_features
             n_samples = learn_features(self, X, nominal, max_categories=MAX_CATEGORIES).values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
@@ -260,7 +264,7 @@ class Portfolio(BaseEstimator):
         return members
 
     def _folds(self, truth: _Truth, weights: np.ndarray | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        rows = np.arange(truth.n_rows) if weights is None else np.flatnonzero(weights > 0)
+        rows = np.flatnonzero(truth.is_known if weights is None else truth.is_known & (weights > 0))
         if not isinstance(self.cv, Integral):
             folds = [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in self.cv]
             for train, test in folds:
@@ -414,6 +418,15 @@ class _Truth:
     def is_numbers(self) -> bool:
         return not target_type(self.kind).has_labels
 
+    @property
+    def is_known(self) -> np.ndarray:
+        """Rows of which something is known."""
+        if not sparse.issparse(self.Y):
+            return ~np.isnan(self.Y).all(axis=1)
+        unknown = sparse.csr_array(self.Y).astype(np.float64)
+        unknown.data = np.isnan(unknown.data).astype(np.float64)
+        return np.asarray(unknown.sum(axis=1)).ravel() < unknown.shape[1]
+
     def part(self, rows: np.ndarray) -> _Truth:
         return _Truth(self.kind, self.Y[rows], None if self.groups is None else self.groups[rows], self.classes)
 
@@ -423,20 +436,28 @@ class _Truth:
             reached = float(average_precision(self.Y, predicted, exclude_universal=True))
             return reached if np.isfinite(reached) else 0.0
         truth = self.Y.toarray() if sparse.issparse(self.Y) else self.Y
-        errors = ((truth - predicted) ** 2).mean(axis=0)
+        errors = np.nanmean((truth - predicted) ** 2, axis=0)
         if self.groups is not None:
             return float(1 - errors.sum())
-        spread = truth.var(axis=0)
+        spread = np.nanvar(truth, axis=0)
         return float(np.mean(1 - errors / np.where(spread > 0, spread, 1.0)))
 
 
 def _truth_of(y: Any, hierarchy: Hierarchy | None, is_regression: bool, n_samples: int) -> _Truth:
     if is_regression:
-        numbers = encode_numbers(y, n_samples=n_samples)
+        numbers = encode_numbers(y, n_samples=n_samples, partly_known=True)
         return _Truth("numbers", numbers.Y * numbers.scale + numbers.mean)
-    labels = encode_labels(y, hierarchy=hierarchy, n_samples=n_samples)
+    labels = encode_labels(y, hierarchy=hierarchy, n_samples=n_samples, partly_known=True)
     groups = labels.Y.indices.copy() if labels.classes is not None else None
-    return _Truth(labels.kind, labels.Y, groups, labels.classes)
+    return _Truth(labels.kind, labels.cells(), groups, labels.classes)
+
+
+def _is_partly_known(y: Any) -> bool:
+    """Whether cells of a matrix are missing."""
+    if sparse.issparse(y):
+        return bool(np.isnan(y.data).any()) if y.data.dtype.kind == "f" else False
+    array = as_array(y)
+    return array.ndim == 2 and bool(missing_cells(array).any())
 
 
 def _round_counts(member: Any) -> list[int]:
