@@ -54,9 +54,10 @@ def test_core_reads_tables_as_the_csv_module_does(tmp_path_factory, rows, quotin
 
 def test_a_quoted_blank_is_a_cell_and_a_blank_line_is_none(tmp_path, monkeypatch):
     file = tmp_path / "t.csv"
-    file.write_text('c0\n" "\n  \n')
-    for slow in (False, True):
-        assert "line 2, column 1: 'c0' is missing" in outcome(file, slow, monkeypatch)
+    for cell in ('" "', "\xa0"):
+        file.write_text(f"c0\n{cell}\n  \n", encoding="utf-8")
+        for slow in (False, True):
+            assert "line 2, column 1: 'c0' is missing" in outcome(file, slow, monkeypatch)
 
 
 def test_core_and_csv_module_agree_on_mutants(tmp_path, monkeypatch):

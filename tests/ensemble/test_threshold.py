@@ -261,7 +261,8 @@ def test_a_portfolio_of_numbers_has_no_threshold():
 
 def test_every_classifier_of_label_sets_takes_a_threshold():
     found = [getattr(module, name) for module in (ensemble, chains) for name in module.__all__]
-    models = [one for one in found if isinstance(one, type) and hasattr(one, "predict_proba")]
+    several = {"MixedForest"}  # has a dict of probabilities, by target
+    models = [one for one in found if hasattr(one, "predict_proba") and one.__name__ not in several]
     assert len(models) >= 11
     assert [model.__name__ for model in models if "threshold" not in model().get_params()] == []
 

@@ -13,7 +13,7 @@ from ramify.metrics import larger_is_better, measure, takes
 
 NO_MEASURES = {
     "Score", "calibration_error", "confusion", "label_information", "label_propensities", "label_set_measures",
-    "larger_is_better", "measure", "measure_table", "reliability_bins", "takes", "target_score",
+    "larger_is_better", "measure", "measure_table", "part_score", "reliability_bins", "takes", "target_score",
 }  # fmt: skip
 MEASURES = {name: getattr(metrics, name) for name in metrics.__all__ if name not in NO_MEASURES}
 PAIR = Hierarchy.from_edges([("a", "b"), ("b", "c")])

@@ -32,6 +32,7 @@ MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_CHARACTERS = frozenset("0123456789+-.eE")
 _PADDED = re.compile(r"(?:^|,)[+-]?0[0-9]")
+_BLANKS = " \t\r\n\v\f"  # as of the core; other spaces are cells
 _EXACT = 2.0**53
 _PLAIN_ENCODINGS = {"utf-8", "ascii", "iso8859-1", "cp1252"}
 
@@ -133,7 +134,7 @@ def _cut_records(path: PathLike, text: str, separator: str, *, quotes: bool = Tr
                 line=max(reader.line_num, 1),
                 advice='Put cells with separators between quotes "..." and write a quote inside as "".',
             ) from None
-        if not record or (len(record) == 1 and line.isspace()):  # a quoted blank is a cell
+        if not record or (len(record) == 1 and not line.strip(_BLANKS)):  # a quoted blank is a cell
             continue
         yield reader.line_num, record
 
