@@ -145,6 +145,78 @@ struct Cells {
   bool any_zero() const { return rows != nullptr && static_cast<std::int64_t>(values.size()) < n_rows; }
 };
 
+/// Values in coarse steps of equal width, which keep their order.
+template <class Number>
+class Steps {
+ public:
+  static constexpr std::uint32_t n_steps = 4096;
+
+  Steps(Number least, Number most)
+      : least_(static_cast<double>(least)),
+        scale_((n_steps - 1) / (static_cast<double>(most) - static_cast<double>(least))) {}
+
+  /// Are there steps at all? Not where all values are equal, or too far apart for a number.
+  bool usable() const { return scale_ > 0 && scale_ < std::numeric_limits<double>::infinity(); }
+  std::uint32_t operator()(Number value) const {
+    const double step = (static_cast<double>(value) - least_) * scale_;
+    return static_cast<std::uint32_t>(std::min(std::max(step, 0.0), static_cast<double>(n_steps - 1)));
+  }
+
+ private:
+  double least_, scale_;
+};
+
+/// The edges of bin_edges where all rows are stored: only values of the steps in which an edge lies are sorted. False
+/// where values are so few or so unequal that sorting all does as well; `sample` has no NaN.
+template <class Number>
+bool edges_by_steps(const std::vector<Number>& sample, std::int32_t max_bins, std::vector<Number>& edges) {
+  constexpr std::size_t many = 2048;
+  if (sample.size() < many) return false;
+  const auto [least, most] = std::minmax_element(sample.begin(), sample.end());
+  const Number last = *most;
+  const Steps<Number> step_of(*least, last);
+  if (!step_of.usable()) return false;
+  std::vector<std::size_t> ends(step_of.n_steps, 0);
+  for (const Number value : sample) ++ends[step_of(value)];
+  std::size_t n_used = 0, largest = 0;
+  for (const std::size_t count : ends) {
+    n_used += count > 0;
+    largest = std::max(largest, count);
+  }
+  // as many steps hold as many distinct values
+  if (n_used <= static_cast<std::size_t>(max_bins) || 8 * largest > sample.size()) return false;
+  for (std::size_t s = 1; s < ends.size(); ++s) ends[s] += ends[s - 1];
+  // keep what lies in a step with an edge, step by step
+  constexpr std::size_t unused = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> places, next(ends.size(), unused);
+  std::vector<std::uint32_t> steps;
+  std::size_t n_kept = 0;
+  for (std::int32_t b = 1; b < max_bins; ++b) {
+    places.push_back(sample.size() * static_cast<std::size_t>(b) / static_cast<std::size_t>(max_bins));
+    steps.push_back(
+        static_cast<std::uint32_t>(std::upper_bound(ends.begin(), ends.end(), places.back()) - ends.begin()));
+    if (next[steps.back()] != unused) continue;
+    next[steps.back()] = n_kept;
+    n_kept += ends[steps.back()] - (steps.back() > 0 ? ends[steps.back() - 1] : 0);
+  }
+  std::vector<Number> kept(n_kept);
+  for (const Number value : sample) {
+    std::size_t& at = next[step_of(value)];
+    if (at != unused) kept[at++] = value;
+  }
+  edges.clear();
+  for (std::size_t b = 0, sorted = unused; b < places.size(); ++b) {
+    const std::size_t first = steps[b] > 0 ? ends[steps[b] - 1] : 0, end = next[steps[b]];  // next is past its last now
+    const std::size_t begin = end - (ends[steps[b]] - first);
+    if (sorted != steps[b])
+      std::sort(kept.begin() + static_cast<std::ptrdiff_t>(begin), kept.begin() + static_cast<std::ptrdiff_t>(end));
+    sorted = steps[b];
+    const Number edge = kept[begin + (places[b] - first)];
+    if (edge < last && (edges.empty() || edge > edges.back())) edges.push_back(edge);
+  }
+  return true;
+}
+
 /// Edges of quantile bins: bin b holds values <= edges[b], the last bin the rest. Empty if the rows looked at have at
 /// most `max_bins` distinct values, so that exact codes do.
 template <class Number>
@@ -155,8 +227,11 @@ std::vector<Number> bin_edges(const Cells<Number>& cells, const std::vector<std:
   for (std::size_t i = 0; i < cells.values.size(); ++i) {
     const std::size_t n_times = times.empty() ? 1 : times[cells.rows == nullptr ? i : (*cells.rows)[i]];
     n_zeros -= n_times;
-    if (cells.values[i] == cells.values[i]) sample.insert(sample.end(), n_times, cells.values[i]);
+    if (!(cells.values[i] == cells.values[i])) continue;
+    for (std::size_t time = 0; time < n_times; ++time) sample.push_back(cells.values[i]);
   }
+  std::vector<Number> edges;
+  if (cells.rows == nullptr && edges_by_steps(sample, max_bins, edges)) return edges;
   std::sort(sample.begin(), sample.end());
   // the zeros that are not stored stand between what is below them and the rest
   const auto n_below =
@@ -169,7 +244,6 @@ std::vector<Number> bin_edges(const Cells<Number>& cells, const std::vector<std:
   std::int64_t n_distinct = sample.empty() ? 0 : 1;
   for (std::size_t i = 1; i < sample.size(); ++i) n_distinct += sample[i] != sample[i - 1];
   n_distinct += n_zeros > 0 && !(n_below < sample.size() && sample[n_below] == Number(0));
-  std::vector<Number> edges;
   if (n_distinct <= max_bins) return edges;
   for (std::int32_t b = 1; b < max_bins; ++b) {
     const Number edge = at_place(n * static_cast<std::size_t>(b) / static_cast<std::size_t>(max_bins));
@@ -178,6 +252,48 @@ std::vector<Number> bin_edges(const Cells<Number>& cells, const std::vector<std:
   return edges;
 }
 
+/// The bin of a value: the number of edges below it.
+template <class Number>
+class BinFinder {
+ public:
+  explicit BinFinder(const std::vector<Number>& edges) : edges_(edges), step_of_(edges.front(), edges.back()) {
+    while (top_ <= edges.size()) top_ *= 2;
+    if (edges.size() < 2 || !step_of_.usable()) return;
+    first_.assign(step_of_.n_steps, 0);
+    for (const Number edge : edges) {
+      const std::uint32_t step = step_of_(edge);
+      if (step + 1 < step_of_.n_steps) ++first_[step + 1];
+    }
+    const std::uint32_t most = *std::max_element(first_.begin(), first_.end());
+    for (std::size_t s = 1; s < first_.size(); ++s) first_[s] += first_[s - 1];
+    constexpr std::uint32_t few = 8;  // more edges in a step are searched as quickly
+    if (most > few || edges.size() - first_.back() > few) first_.clear();
+  }
+
+  std::size_t operator()(Number value) const { return first_.empty() ? search(value) : walk(value); }
+
+ private:
+  /// Edges of lower steps are below the value, those of higher steps are not.
+  std::size_t walk(Number value) const {
+    std::size_t bin = first_[step_of_(value)];
+    while (bin < edges_.size() && edges_[bin] < value) ++bin;
+    return bin;
+  }
+  std::size_t search(Number value) const {
+    std::size_t bin = 0;
+    for (std::size_t step = top_ / 2; step > 0; step /= 2) {
+      const std::size_t next = bin + step;
+      if (next <= edges_.size() && edges_[next - 1] < value) bin = next;
+    }
+    return bin;
+  }
+
+  const std::vector<Number>& edges_;
+  const Steps<Number> step_of_;
+  std::size_t top_ = 1;
+  std::vector<std::uint32_t> first_;  ///< by step: the edges below it; empty: search
+};
+
 /// Codes of numeric values by bins; returns the codes of `values` in order, missing as n_codes.
 template <class Number>
 void code_by_bins(Column& column, const std::vector<Number>& values, const std::vector<Number>& edges,
@@ -185,8 +301,7 @@ void code_by_bins(Column& column, const std::vector<Number>& values, const std::
   const std::size_t n_bins = edges.size() + 1;
   const double infinity = std::numeric_limits<double>::infinity();
   std::vector<double> lower(n_bins, infinity), upper(n_bins, -infinity);
-  std::size_t top = 1;
-  while (top < n_bins) top *= 2;
+  const BinFinder<Number> bin_of(edges);
   codes.resize(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Number value = values[i];
@@ -195,11 +310,7 @@ void code_by_bins(Column& column, const std::vector<Number>& values, const std::
       column.has_missing = true;
       continue;
     }
-    std::size_t bin = 0;
-    for (std::size_t step = top / 2; step > 0; step /= 2) {
-      const std::size_t next = bin + step;
-      if (next <= edges.size() && edges[next - 1] < value) bin = next;
-    }
+    const std::size_t bin = bin_of(value);
     codes[i] = static_cast<std::uint32_t>(bin);
     if (value < lower[bin]) lower[bin] = static_cast<double>(value + Number(0));
     if (value > upper[bin]) upper[bin] = static_cast<double>(value + Number(0));

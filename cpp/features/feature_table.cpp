@@ -75,8 +75,7 @@ FeatureTable FeatureTable::append(const FeatureTable& other) const {
 FeatureTable FeatureTable::take(const std::vector<std::int64_t>& features) const {
   FeatureTable taken;
   taken.n_rows_ = n_rows_;
-  taken.codes_by_row_ = codes_by_row_;
-  taken.codes_per_row_ = codes_per_row_;
+  taken.row_codes_ = row_codes_;
   for (const std::int64_t feature : features) {
     if (feature < 0 || feature >= n_features()) throw std::invalid_argument("A column to take is not in the table.");
     taken.columns_.push_back(columns_[static_cast<std::size_t>(feature)]);
@@ -94,7 +93,7 @@ std::int64_t FeatureTable::n_bytes() const {
   }
   if (row_entries_) total += 8 * row_entries_->offsets.size() + 8 * row_entries_->features.size();
   if (row_bits_) total += 8 * row_bits_->bits.size() + 4 * row_bits_->bit_of.size();
-  if (codes_by_row_) total += 2 * codes_by_row_->size();
+  if (row_codes_) total += row_codes_->codes.size();
   return static_cast<std::int64_t>(total);
 }
 
@@ -168,23 +167,38 @@ void FeatureTable::list_column_wise() {
 }
 
 void FeatureTable::copy_by_row() {
-  constexpr std::int64_t max_codes = 1 << 24;  // 32 MB; larger tables do without
+  constexpr std::int64_t max_bytes = 1 << 26;  // larger tables do without
   std::vector<std::size_t> copied;
+  int width = 1;
   for (std::size_t f = 0; f < columns_.size(); ++f) {
-    if (!columns_[f]->sparse && columns_[f]->width <= 2) copied.push_back(f);
+    if (columns_[f]->sparse || columns_[f]->width > 2) continue;
+    copied.push_back(f);
+    width = std::max(width, columns_[f]->width);
   }
-  codes_per_row_ = static_cast<std::int64_t>(copied.size());
-  if (codes_per_row_ < 2 || codes_per_row_ * n_rows_ > max_codes) return;
-  auto copy = std::make_shared<std::vector<std::uint16_t>>(static_cast<std::size_t>(codes_per_row_ * n_rows_));
-  for (std::size_t place = 0; place < copied.size(); ++place) {
-    const Column& column = *columns_[copied[place]];
-    for (std::int64_t row = 0; row < n_rows_; ++row) {
-      (*copy)[static_cast<std::size_t>(row * codes_per_row_) + place] =
-          static_cast<std::uint16_t>(column.stored_code(row));
+  const std::int64_t bytes_per_row = width * static_cast<std::int64_t>(copied.size());
+  if (copied.size() < 2 || bytes_per_row * n_rows_ > max_bytes) return;
+  auto copy = std::make_shared<RowCodes>();
+  copy->width = width;
+  copy->bytes_per_row = bytes_per_row;
+  copy->codes.resize(static_cast<std::size_t>(bytes_per_row * n_rows_));
+  constexpr std::int64_t rows_at_once = 256;  // whose part of the copy stays in the cache
+  for (std::int64_t first = 0; first < n_rows_; first += rows_at_once) {
+    const std::int64_t last = std::min(first + rows_at_once, n_rows_);
+    for (std::size_t place = 0; place < copied.size(); ++place) {
+      const Column& column = *columns_[copied[place]];
+      std::uint8_t* to = copy->codes.data() + first * bytes_per_row + static_cast<std::int64_t>(place) * width;
+      for (std::int64_t row = first; row < last; ++row, to += bytes_per_row) {
+        if (width == 1) {
+          *to = column.codes[static_cast<std::size_t>(row)];
+        } else {
+          *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(column.stored_code(row));
+        }
+      }
     }
-    heads_[copied[place]].codes_by_row = copy->data() + place;
   }
-  codes_by_row_ = std::move(copy);
+  for (std::size_t place = 0; place < copied.size(); ++place)
+    heads_[copied[place]].codes_by_row = copy->codes.data() + place * static_cast<std::size_t>(width);
+  row_codes_ = std::move(copy);
 }
 
 }  // namespace ramify

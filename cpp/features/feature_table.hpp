@@ -49,7 +49,7 @@ struct Column {
 struct ColumnHead {
   const std::uint8_t* codes;
   const std::uint32_t* entry_rows;     ///< sparse only
-  const std::uint16_t* codes_by_row;   ///< of row 0 in the row-major copy, or null
+  const std::uint8_t* codes_by_row;    ///< of row 0 in the row-major copy, or null
   std::int64_t n_stored;               ///< rows, or entries when sparse
   std::int32_t n_codes, default_code;  ///< as in Column
   std::uint8_t width;
@@ -99,10 +99,14 @@ class FeatureTable {
   }
   const std::vector<std::uint32_t>& column_wise() const { return column_wise_; }
 
-  /// Small tables have a row-major copy of their dense codes: the code of `row` is at
-  /// head(f).codes_by_row[row * codes_per_row()]. Nodes with few rows read it, since few cache lines hold all they
-  /// need.
-  std::int64_t codes_per_row() const { return codes_per_row_; }
+  /// Small tables have a row-major copy of their dense codes, of `width` bytes each: the code of `row` is
+  /// head(f).codes_by_row[row * bytes_per_row]. Nodes with few rows read it, since few cache lines hold all they need.
+  struct RowCodes {
+    int width = 1;
+    std::int64_t bytes_per_row = 0;
+    std::vector<std::uint8_t> codes;
+  };
+  const RowCodes* row_codes() const { return row_codes_.get(); }
 
   /// Bytes held by codes, values and entries.
   std::int64_t n_bytes() const;
@@ -121,8 +125,7 @@ class FeatureTable {
   std::shared_ptr<const RowEntries> row_entries_;
   std::shared_ptr<const RowBits> row_bits_;
   std::vector<char> by_row_;
-  std::shared_ptr<const std::vector<std::uint16_t>> codes_by_row_;
-  std::int64_t codes_per_row_ = 0;
+  std::shared_ptr<const RowCodes> row_codes_;
   std::vector<std::uint32_t> column_wise_;  ///< features that are not by_row
 };
 

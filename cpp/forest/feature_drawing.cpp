@@ -153,6 +153,7 @@ void FeatureDrawing::read(std::int64_t feature, NodeEntries& entries) const {
   const std::int32_t bit = bit_of(feature);
   entries.keys.clear();
   entries.missing.clear();
+  entries.by_code = false;
   bit < 0 ? read_entries(feature, entries) : read_bits(feature, bit, entries);
 }
 

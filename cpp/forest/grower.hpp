@@ -142,11 +142,13 @@ class TreeGrower {
     if (target_.pure()) return make_leaf(node, total, tree);
     const NodeSlice slice{rows, n, positions_.data(), node.begin};
     SideLimits limits{draws_.data(), n_draws, params_.min_samples_leaf};
+    limits.draws_are_weights = examples_.weights.empty();
     if (min_weight > 0) {
       limits.weights = weights_.data();
       limits.weight = total;
       limits.min_weight = min_weight;
     }
+    splitter_.begin_node(limits, params_.random_splits);
     best_.found = false;
     std::int64_t n_constant = node.n_constant;
     drawing_.begin_node(slice, n_constant);
@@ -159,9 +161,9 @@ class TreeGrower {
       if (drawing_.repeated()) continue;  // as good as a feature drawn before, which stays
       const std::int64_t feature = drawing_.feature();
       if (params_.random_splits) {
-        splitter_.random(feature, table_.column(feature), limits, random, best_);
+        splitter_.random(feature, table_.column(feature), random, best_);
       } else {
-        splitter_.best(feature, table_.head(feature), n, limits, best_);
+        splitter_.best(feature, table_.head(feature), n, best_);
       }
     }
     n_constant = drawing_.n_constant();
@@ -248,12 +250,31 @@ class TreeGrower {
       if (!best_.nominal) return code <= best_.low;
       return ((best_.left_codes[static_cast<std::size_t>(code) / 64] >> (code % 64)) & 1) != 0;
     };
-    left_.assign(static_cast<std::size_t>(slice.n), entries.n_default > 0 && goes_left(entries.default_code));
-    for (const std::uint64_t key : entries.keys) left_[NodeEntries::row_of(key)] = goes_left(NodeEntries::code_of(key));
-    for (const std::uint32_t row : entries.missing) left_[row] = best_.missing_left;
+    if (entries.by_code) {
+      mark_left_by_code(entries);
+    } else {
+      left_.assign(static_cast<std::size_t>(slice.n), entries.n_default > 0 && goes_left(entries.default_code));
+      for (const std::uint64_t key : entries.keys)
+        left_[NodeEntries::row_of(key)] = goes_left(NodeEntries::code_of(key));
+      for (const std::uint32_t row : entries.missing) left_[row] = best_.missing_left;
+    }
     double weight = 0;
     for (std::size_t i = 0; i < left_.size(); ++i) weight += left_[i] ? weights_[i] : 0.0;
     return weight;
+  }
+
+  /// Columns that are read by code have an order, or two values.
+  void mark_left_by_code(const NodeEntries& entries) {
+    left_.resize(static_cast<std::size_t>(entries.n_rows));
+    if (best_.nominal) {
+      for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = best_.left_codes[0] >> entries.codes[i] & 1;
+    } else {
+      for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = entries.codes[i] <= best_.low;
+    }
+    if (entries.n_missing == 0) return;
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+      if (entries.codes[i] == entries.missing_code) left_[i] = best_.missing_left;
+    }
   }
 
   /// Stable partition of the node's slice; returns where the right part begins.

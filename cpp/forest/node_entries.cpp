@@ -60,10 +60,65 @@ void gather_dense(CodeAt code_at, const ColumnHead& column, const NodeSlice& nod
   }
 }
 
+template <bool exceptions, class CodeAt>
+void gather_codes(CodeAt code_at, const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
+  if (entries.codes.size() < static_cast<std::size_t>(node.n)) entries.codes.resize(static_cast<std::size_t>(node.n));
+  std::uint16_t* const codes = entries.codes.data();
+  const auto default_code = static_cast<std::uint32_t>(column.default_code);  // -1 matches no code
+  const auto missing_code = static_cast<std::uint32_t>(column.n_codes);
+  std::uint32_t low = missing_code, high = 0;
+  std::int64_t n_missing = 0, n_default = 0;
+  for (std::int64_t i = 0; i < node.n; ++i) {
+    const std::uint32_t code = code_at(node.rows[i]);
+    codes[i] = static_cast<std::uint16_t>(code);
+    low = std::min(low, code);
+    if (exceptions) {
+      n_default += code == default_code;
+      n_missing += code == missing_code;
+      high = std::max(high, code == missing_code ? 0 : code);
+    } else {
+      high = std::max(high, code);
+    }
+  }
+  entries.by_code = true;
+  entries.n_rows = node.n;
+  entries.n_missing = n_missing;
+  entries.missing_code = column.n_codes;
+  entries.n_default = n_default;
+  entries.default_code = n_default > 0 ? column.default_code : -1;
+  entries.min_code = static_cast<std::int32_t>(low);
+  entries.max_code = static_cast<std::int32_t>(high);
+}
+
+/// Read every row of a dense column, by key or by code.
+template <class CodeAt>
+void gather_rows(CodeAt code_at, const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
+  const bool ordered = !column.nominal || column.n_codes <= 2;
+  if (!entries.wants_codes || !ordered || column.width > 2) {
+    gather_dense(code_at, column, node, entries);
+  } else if (column.has_missing || column.default_code >= 0) {
+    gather_codes<true>(code_at, column, node, entries);
+  } else {
+    gather_codes<false>(code_at, column, node, entries);
+  }
+}
+
 template <class Code>
 void gather_column(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
   const auto* codes = reinterpret_cast<const Code*>(column.codes);
-  gather_dense([codes](std::uint32_t row) -> std::uint32_t { return codes[row]; }, column, node, entries);
+  gather_rows([codes](std::uint32_t row) -> std::uint32_t { return codes[row]; }, column, node, entries);
+}
+
+/// The same from the row-major copy of the codes.
+template <class Code>
+void gather_by_row(const FeatureTable::RowCodes& table, const ColumnHead& column, const NodeSlice& node,
+                   NodeEntries& entries) {
+  const std::uint8_t* const codes = column.codes_by_row;
+  const std::int64_t stride = table.bytes_per_row;
+  const auto code_at = [=](std::uint32_t row) -> std::uint32_t {
+    return *reinterpret_cast<const Code*>(codes + row * stride);
+  };
+  gather_rows(code_at, column, node, entries);
 }
 
 /// Walk the column's entries and keep those whose row is in the node.
@@ -165,16 +220,18 @@ void KeyBuffer::grow() {
 }
 
 void gather(const FeatureTable& table, std::int64_t feature, const NodeSlice& node, NodeEntries& entries) {
-  constexpr std::int64_t few_rows = 96;  // their rows stay in the cache while the subtree is grown
+  constexpr std::int64_t few_bytes = 1 << 18;  // so many of the rows stay in the cache while the subtree is grown
   const ColumnHead& column = table.head(feature);
   entries.keys.clear();
   entries.missing.clear();
+  entries.by_code = false;
   if (column.sparse) return gather_sparse(column, node, entries);
-  const std::uint16_t* const by_row = column.codes_by_row;
-  if (by_row != nullptr && node.n <= few_rows) {
-    const std::int64_t stride = table.codes_per_row();
-    return gather_dense([=](std::uint32_t row) -> std::uint32_t { return by_row[row * stride]; }, column, node,
-                        entries);
+  if (column.codes_by_row != nullptr) {
+    const FeatureTable::RowCodes& rows = *table.row_codes();
+    if (node.n * rows.bytes_per_row <= few_bytes) {
+      if (rows.width == 1) return gather_by_row<std::uint8_t>(rows, column, node, entries);
+      return gather_by_row<std::uint16_t>(rows, column, node, entries);
+    }
   }
   if (column.width == 1) return gather_column<std::uint8_t>(column, node, entries);
   if (column.width == 2) return gather_column<std::uint16_t>(column, node, entries);

@@ -57,7 +57,8 @@ class KeyBuffer {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// One feature of the node. A local row is either listed with its code, or missing, or holds the default.
+/// One feature of the node, in one of two forms. By key: a local row is either listed with its code, or missing, or
+/// holds the default. By code, where `by_code` says so: the code of every local row, missing ones too.
 struct NodeEntries {
   KeyBuffer keys;                      ///< code << 32 | local row, in no order until sorted
   std::vector<std::uint32_t> missing;  ///< local rows
@@ -65,16 +66,24 @@ struct NodeEntries {
   std::int32_t default_code = -1;
   std::int32_t min_code = 0, max_code = 0;  ///< over listed rows and the default
 
+  bool wants_codes = false;  ///< asked for by the reader: columns that can be are read by code
+  bool by_code = false;
+  std::vector<std::uint16_t> codes;  ///< by code: per local row (and older ones behind them)
+  std::int64_t n_rows = 0, n_missing = 0;
+  std::int32_t missing_code = -1;
+
   static std::uint64_t key_of(std::uint32_t code, std::int64_t row) {
     return static_cast<std::uint64_t>(code) << 32 | static_cast<std::uint64_t>(row);
   }
   static std::int32_t code_of(std::uint64_t key) { return static_cast<std::int32_t>(key >> 32); }
   static std::uint32_t row_of(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
 
+  bool any_missing() const { return by_code ? n_missing > 0 : !missing.empty(); }
+
   /// Does every row hold the same (or no) value?
   bool constant() const {
-    if (keys.empty() && n_default == 0) return true;
-    return min_code == max_code && missing.empty();
+    const bool all_missing = by_code ? n_missing == n_rows : keys.empty() && n_default == 0;
+    return all_missing || (min_code == max_code && !any_missing());
   }
 
   /// Complete the summary after `keys` and `missing` were filled for a node of n rows.

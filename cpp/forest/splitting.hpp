@@ -40,6 +40,20 @@ inline std::size_t first_best(const double* scores, double most) {
 template <class Target>
 inline constexpr bool has_own_scan = false;
 
+/// Whether a target sums features by code. Then sums_exact() says if the node's sums are the same in any order,
+/// sum_codes(entries) sums the rows of each code, scan_sums finds the best of all cuts between the codes, and
+/// add_sum, set_missing_sum and weight_of_sum do for sums what add and set_missing do for rows.
+template <class Target>
+inline constexpr bool sums_codes = false;
+
+/// What a target keeps of the rows of each code in a node.
+struct CodeSums {
+  std::vector<std::int32_t> codes;
+  std::vector<std::uint64_t> sums;
+  std::size_t n = 0;          ///< of the codes that are listed, without that of missing values
+  std::uint64_t missing = 0;  ///< of the rows whose value is missing
+};
+
 /// A way to part a node's rows. Numeric: codes up to `low` go left. Nominal: the codes in `left_codes`.
 struct Split {
   bool found = false;
@@ -70,6 +84,9 @@ struct SideLimits {
   const double* weights = nullptr;  ///< per local row, where the weight of a side is limited
   double weight = 0;                ///< of the node
   double min_weight = 0;
+  bool draws_are_weights = false;
+
+  bool any() const { return min_samples_leaf > 1 || weights != nullptr; }
 };
 
 /// Finds splits for one thread; owns the scratch memory.
@@ -80,14 +97,26 @@ class Splitter {
 
   NodeEntries entries;  ///< of the feature at hand, filled by the caller
 
-  /// Offer the best split of the feature whose `entries` (not constant) are filled in; better ones replace `best`.
-  void best(std::int64_t feature, const ColumnHead& column, std::int64_t n, const SideLimits& limits, Split& best) {
+  /// Look at a node that its target has begun.
+  void begin_node(const SideLimits& limits, bool random_splits) {
     limits_ = limits;
-    prepare_missing();
-    if (column.nominal && column.n_codes > 2) return best_nominal(feature, column.n_codes, n, best);
-    if (!scan_at_once()) {
-      entries.sort();
-      scan();
+    if constexpr (sums_codes<Target>) {
+      const bool draws_known = limits.min_samples_leaf <= 1 || limits.draws_are_weights;
+      entries.wants_codes = !random_splits && draws_known && target_.sums_exact();
+    }
+  }
+
+  /// Offer the best split of the feature whose `entries` (not constant) are filled in; better ones replace `best`.
+  void best(std::int64_t feature, const ColumnHead& column, std::int64_t n, Split& best) {
+    if (entries.by_code) {
+      scan_codes();
+    } else {
+      prepare_missing();
+      if (column.nominal && column.n_codes > 2) return best_nominal(feature, column.n_codes, n, best);
+      if (!scan_at_once()) {
+        entries.sort();
+        scan();
+      }
     }
     if (!cut_.found || !cut_.worthwhile || !better(best)) return;
     accept(feature, best);
@@ -98,8 +127,7 @@ class Splitter {
   }
 
   /// The same with one random cut (numeric: uniform in value between the extremes; nominal: a random subset).
-  void random(std::int64_t feature, const Column& column, const SideLimits& limits, Random& random, Split& best) {
-    limits_ = limits;
+  void random(std::int64_t feature, const Column& column, Random& random, Split& best) {
     prepare_missing();
     if (column.nominal) return random_nominal(feature, column.n_codes, random, best);
     cut_.found = false;
@@ -135,7 +163,7 @@ class Splitter {
     best.found = true;
     best.feature = feature;
     best.score = cut_.score;
-    best.any_missing = !entries.missing.empty();
+    best.any_missing = entries.any_missing();
     best.missing_left = cut_.missing_left;
   }
 
@@ -156,6 +184,30 @@ class Splitter {
     if (limits_.weights != nullptr) side.weight += limits_.weights[row];
   }
 
+  /// What a scan passes one by one: rows, by their sorted keys, or ...
+  struct ListedRows {
+    const KeyBuffer& keys;
+
+    std::size_t size() const { return keys.size(); }
+    std::int32_t code(std::size_t i) const { return NodeEntries::code_of(keys[i]); }
+    std::size_t n_below(std::int32_t code) const {
+      const std::uint64_t first = static_cast<std::uint64_t>(code) << 32;
+      return static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), first) - keys.begin());
+    }
+  };
+
+  /// ... all rows of a code at once.
+  struct ListedCodes {
+    const CodeSums& sums;
+
+    std::size_t size() const { return sums.n; }
+    std::int32_t code(std::size_t i) const { return sums.codes[i]; }
+    std::size_t n_below(std::int32_t code) const {
+      const auto begin = sums.codes.begin(), end = begin + static_cast<std::ptrdiff_t>(sums.n);
+      return static_cast<std::size_t>(std::lower_bound(begin, end, code) - begin);
+    }
+  };
+
   template <bool any_missing>
   void add(std::uint64_t key) {
     const std::uint32_t row = NodeEntries::row_of(key);
@@ -167,8 +219,32 @@ class Splitter {
     put(row, side_);
   }
 
+  template <bool any_missing>
+  void add(const ListedRows& listed, std::size_t i) {
+    add<any_missing>(listed.keys[i]);
+  }
+
+  template <bool any_missing>
+  void add(const ListedCodes& listed, std::size_t i) {
+    target_.add_sum(listed.sums.sums[i]);
+    put_sum(listed.sums.sums[i], side_);
+  }
+
+  void add_missing(const ListedRows&) {
+    for (const std::uint32_t row : entries.missing) target_.add(row);
+  }
+
+  void add_missing(const ListedCodes& listed) { target_.add_sum(listed.sums.missing); }
+
+  void put_sum(std::uint64_t sum, Side& side) const {
+    const double weight = target_.weight_of_sum(sum);
+    side.draws += static_cast<std::int64_t>(weight);
+    side.weight += weight;
+  }
+
   bool allowed(const Side& side) const {
-    if (side.draws < limits_.min_samples_leaf || limits_.n_draws - side.draws < limits_.min_samples_leaf) return false;
+    const std::int64_t least = limits_.min_samples_leaf;  // no side is empty
+    if (least > 1 && (side.draws < least || limits_.n_draws - side.draws < least)) return false;
     return limits_.weights == nullptr ||
            (side.weight >= limits_.min_weight && limits_.weight - side.weight >= limits_.min_weight);
   }
@@ -185,7 +261,7 @@ class Splitter {
   /// Leave the scan to a target that has a quicker one, where any side is large enough.
   bool scan_at_once() {
     if constexpr (has_own_scan<Target>) {
-      if (limits_.min_samples_leaf > 1 || limits_.weights != nullptr) return false;
+      if (limits_.any()) return false;
       Cut cut;
       if (!target_.scan(entries, cut)) return false;
       cut_ = cut;
@@ -195,32 +271,44 @@ class Splitter {
     }
   }
 
-  /// Scan from both ends towards the default code, whose rows stay untouched.
-  void scan() {
-    if (entries.missing.empty()) {
-      scan_keys<false>();
-    } else {
-      scan_keys<true>();
+  /// The same for a feature that was read by code.
+  void scan_codes() {
+    if constexpr (sums_codes<Target>) {
+      const CodeSums& sums = target_.sum_codes(entries);
+      cut_ = {};
+      if (entries.n_missing == 0 && entries.n_default == 0 && !limits_.any()) return target_.scan_sums(sums, cut_);
+      missing_ = {};
+      if (entries.n_missing > 0) {
+        target_.set_missing_sum(sums.missing);
+        put_sum(sums.missing, missing_);
+      }
+      scan(ListedCodes{sums});
     }
   }
 
-  template <bool any_missing>
-  void scan_keys() {
-    cut_.found = false;
-    const KeyBuffer& keys = entries.keys;
-    const bool any_default = entries.n_default > 0;
-    std::size_t n_low = keys.size();
-    if (any_default) {
-      n_low = static_cast<std::size_t>(
-          std::lower_bound(keys.begin(), keys.end(), static_cast<std::uint64_t>(entries.default_code) << 32) -
-          keys.begin());
+  void scan() { scan(ListedRows{entries.keys}); }
+
+  /// Scan from both ends towards the default code, whose rows stay untouched.
+  template <class Listed>
+  void scan(const Listed& listed) {
+    if (entries.any_missing()) {
+      scan_all<true>(listed);
+    } else {
+      scan_all<false>(listed);
     }
+  }
+
+  template <bool any_missing, class Listed>
+  void scan_all(const Listed& listed) {
+    cut_.found = false;
+    const bool any_default = entries.n_default > 0;
+    const std::size_t n_low = any_default ? listed.n_below(entries.default_code) : listed.size();
     if (n_low > 0) restart();
     for (std::size_t i = 0; i < n_low; ++i) {
-      add<any_missing>(keys[i]);
-      const std::int32_t code = NodeEntries::code_of(keys[i]);
+      add<any_missing>(listed, i);
+      const std::int32_t code = listed.code(i);
       std::int32_t next = any_default ? entries.default_code : -1;
-      if (i + 1 < n_low) next = NodeEntries::code_of(keys[i + 1]);
+      if (i + 1 < n_low) next = listed.code(i + 1);
       if (next == code) continue;
       if (next < 0) {  // all values against missing
         if (any_missing) consider(target_.score(), side_, code, -1, false, false);
@@ -229,24 +317,23 @@ class Splitter {
       consider(target_.score(), side_, code, next, false, false);
       if (any_missing) consider(target_.score_with_missing(), side_ + missing_, code, next, true, false);
     }
-    if (n_low < keys.size()) scan_high<any_missing>(n_low);
+    if (n_low < listed.size()) scan_high<any_missing>(listed, n_low);
     if (any_missing && any_default) {
       restart();
-      for (const std::uint32_t row : entries.missing) target_.add(row);
+      add_missing(listed);
       consider(target_.score(), missing_, entries.max_code, -1, false, false);
     }
   }
 
-  template <bool any_missing>
-  void scan_high(std::size_t n_low) {
-    const KeyBuffer& keys = entries.keys;
+  template <bool any_missing, class Listed>
+  void scan_high(const Listed& listed, std::size_t n_low) {
     const Cut below = cut_;
     cut_.found = false;
     restart();
-    for (std::size_t i = keys.size(); i-- > n_low;) {
-      add<any_missing>(keys[i]);
-      const std::int32_t code = NodeEntries::code_of(keys[i]);
-      const std::int32_t next = i > n_low ? NodeEntries::code_of(keys[i - 1]) : entries.default_code;
+    for (std::size_t i = listed.size(); i-- > n_low;) {
+      add<any_missing>(listed, i);
+      const std::int32_t code = listed.code(i);
+      const std::int32_t next = i > n_low ? listed.code(i - 1) : entries.default_code;
       if (next == code) continue;
       if (any_missing) {
         consider(target_.score_with_missing(), side_ + missing_, next, code, false, true);

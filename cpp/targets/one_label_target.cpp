@@ -11,9 +11,9 @@ namespace ramify {
 
 namespace {
 
-constexpr int payload_bits = 8;
-constexpr std::uint32_t payload_mask = (1u << payload_bits) - 1;
-constexpr double largest_weight = 127;  // weight << 1 | has must fit the payload
+constexpr int payload_bits = 8;  // of a packed row: weight << 1 | has, below the code
+constexpr std::uint64_t payload_mask = (1u << payload_bits) - 1;
+constexpr double largest_weight = 127;
 
 /// Keeps the best of the cuts offered in ascending order; the lowest of equal ones.
 class BestCut {
@@ -45,28 +45,38 @@ class BestCut {
 
 }  // namespace
 
+OneLabelTarget::OneLabelTarget(const LabelRows& data)
+    : data_(data),
+      label_weight_(data.label_weights[0] + (data.n_labels == 2 ? data.label_weights[1] : 0.0)),
+      row_has_(static_cast<std::size_t>(data.n_rows)) {
+  for (std::int64_t row = 0; row < data.n_rows; ++row) {
+    const std::int64_t first = data.offsets[row];
+    row_has_[static_cast<std::size_t>(row)] =
+        data.n_labels == 2 ? data.labels[first] == 1 : data.offsets[row + 1] > first;
+  }
+}
+
 int OneLabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t*, std::int64_t n, const double* weights,
                                int level) {
-  n_ = n;
   m_ = weights;
   has_.resize(static_cast<std::size_t>(n));
-  payload_.resize(static_cast<std::size_t>(n));
+  row_sums_.resize(static_cast<std::size_t>(n));
   std::int64_t n_have = 0;
-  small_integers_ = true;
+  bool small_integers = true;
   node_count_ = node_weight_ = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const bool has = this->has(rows[i]);
+    const char has = row_has_[rows[i]];
     const double m = weights[i];
     has_[at] = has;
     n_have += has;
     node_count_ += has ? m : 0.0;
     node_weight_ += m;
-    const auto whole = static_cast<std::uint32_t>(m < largest_weight ? m : largest_weight);
-    small_integers_ = small_integers_ && m == whole;
-    payload_[at] = whole << 1 | static_cast<std::uint32_t>(has);
+    const std::int32_t whole = static_cast<std::int32_t>(m < largest_weight ? m : largest_weight);
+    small_integers &= m == whole;
+    row_sums_[at] = static_cast<std::uint64_t>(whole) | static_cast<std::uint64_t>(has ? whole : 0) << 32;
   }
-  small_integers_ = small_integers_ && node_weight_ < 4294967296.0;  // sums are kept in 32 bits
+  small_integers_ = small_integers && node_weight_ < 4294967296.0;  // sums are kept in 32 bits
   pure_ = n_have == 0 || n_have == n || label_weight_ == 0;
   node_square_ = label_weight_ * node_count_ * node_count_;
   return level;
@@ -104,7 +114,7 @@ void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const
   std::int64_t n_have = 0;
   double count = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    const bool has = this->has(rows[i]);
+    const bool has = row_has_[rows[i]] != 0;
     n_have += has;
     count += has ? weights[i] : 0.0;
   }
@@ -123,71 +133,116 @@ void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const
 
 bool OneLabelTarget::scan(NodeEntries& entries, Cut& cut) {
   const std::uint32_t range = static_cast<std::uint32_t>(entries.max_code - entries.min_code) + 1;
-  if (entries.n_default > 0 || !entries.missing.empty()) return false;
-  if (!small_integers_ || range >= 1u << (32 - payload_bits)) return false;
-  cut.found = false;
-  if (range <= 64 || (entries.keys.size() > few_keys && range / 64 <= entries.keys.size())) {
-    scan_marked(entries, range, cut);
-  } else {
-    scan_sorted(entries, range, cut);
-  }
-  cut.score *= label_weight_;
+  if (entries.n_default > 0 || !entries.missing.empty() || !small_integers_) return false;
+  const std::uint64_t* const keys = entries.keys.begin();
+  list_sums([keys](std::size_t i) { return static_cast<std::uint32_t>(NodeEntries::code_of(keys[i])); },
+            entries.keys.size(), entries.min_code, range);
+  scan_sums(sums_, cut);
   return true;
 }
 
-/// Not too many codes: sum per code and mark it, then walk the marks.
-void OneLabelTarget::scan_marked(const NodeEntries& entries, std::uint32_t range, Cut& cut) {
-  const std::size_t n_words = (range + 63) / 64;
-  if (sums_.size() < range) sums_.resize(range, 0);
-  if (marks_.size() < n_words) marks_.resize(n_words, 0);
-  for (const std::uint64_t key : entries.keys) {
-    const std::uint64_t payload = payload_[NodeEntries::row_of(key)], weight = payload >> 1;
-    const auto code = static_cast<std::uint32_t>(NodeEntries::code_of(key) - entries.min_code);
-    sums_[code] += weight | (weight << 32 & (0 - (payload & 1)));
-    marks_[code / 64] |= std::uint64_t(1) << (code % 64);
+const CodeSums& OneLabelTarget::sum_codes(const NodeEntries& entries) {
+  const std::uint16_t* const codes = entries.codes.data();
+  const std::int32_t last = entries.n_missing > 0 ? entries.missing_code : entries.max_code;
+  const std::uint32_t range = static_cast<std::uint32_t>(last - entries.min_code) + 1;
+  list_sums([codes](std::size_t i) { return std::uint32_t(codes[i]); }, static_cast<std::size_t>(entries.n_rows),
+            entries.min_code, range);
+  if (entries.n_missing > 0) sums_.missing = sums_.sums[--sums_.n];
+  if (entries.n_default > 0) {
+    const auto begin = sums_.codes.begin(), end = begin + static_cast<std::ptrdiff_t>(sums_.n);
+    const auto place = std::lower_bound(begin, end, entries.default_code) - begin;
+    std::copy(begin + place + 1, end, begin + place);
+    std::copy(sums_.sums.begin() + place + 1, sums_.sums.begin() + (end - begin), sums_.sums.begin() + place);
+    --sums_.n;
   }
+  return sums_;
+}
+
+void OneLabelTarget::scan_sums(const CodeSums& sums, Cut& cut) const {
+  cut.found = false;
   BestCut best(node_count_, node_weight_, cut);
-  std::uint64_t sum = std::exchange(sums_[0], 0);
-  std::uint32_t low = 0;
-  marks_[0] &= ~std::uint64_t(1);
-  for (std::size_t word = 0; word < n_words; ++word) {
-    for (std::uint64_t marks = std::exchange(marks_[word], 0); marks != 0; marks &= marks - 1) {
-      const auto code = static_cast<std::uint32_t>(word * 64 + lowest_bit(marks));
-      best.offer(static_cast<double>(sum >> 32), static_cast<double>(sum & 0xFFFFFFFFu),
-                 static_cast<std::int32_t>(low) + entries.min_code, static_cast<std::int32_t>(code) + entries.min_code);
-      sum += std::exchange(sums_[code], 0);
-      low = code;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i + 1 < sums.n; ++i) {
+    sum += sums.sums[i];
+    best.offer(count_of_sum(sum), weight_of_sum(sum), sums.codes[i], sums.codes[i + 1]);
+  }
+  cut.score *= label_weight_;
+}
+
+/// Sum the rows per code. Where codes are few, every code is looked at; where they are not too many, those that are
+/// marked; else the rows are sorted.
+template <class CodeAt>
+void OneLabelTarget::list_sums(CodeAt code_at, std::size_t n, std::int32_t min_code, std::uint32_t range) {
+  const std::size_t n_words = (range + 63) / 64;
+  const bool few = range <= 4 * n;
+  if (!few && range > 64 && (n <= few_keys || range / 64 > n)) return list_sorted(code_at, n, min_code, range);
+  const std::size_t most = std::min(n, static_cast<std::size_t>(range)) + 1;
+  if (sums_.codes.size() < most) {
+    sums_.codes.resize(most);
+    sums_.sums.resize(most);
+  }
+  if (by_code_.size() < range) by_code_.resize(range, 0);
+  std::uint64_t* const by_code = by_code_.data();
+  const std::uint64_t* const row_sums = row_sums_.data();
+  std::int32_t* const codes = sums_.codes.data();
+  const auto base = static_cast<std::uint32_t>(min_code);
+  std::size_t n_listed = 0;
+  if (few) {
+    for (std::size_t i = 0; i < n; ++i) by_code[code_at(i) - base] += row_sums[i];
+    for (std::uint32_t code = 0; code < range; ++code) {
+      codes[n_listed] = static_cast<std::int32_t>(code);
+      n_listed += by_code[code] != 0;
+    }
+  } else {
+    if (marks_.size() < n_words) marks_.resize(n_words, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t code = code_at(i) - base;
+      by_code[code] += row_sums[i];
+      marks_[code / 64] |= std::uint64_t(1) << (code % 64);
+    }
+    for (std::size_t word = 0; word < n_words; ++word) {
+      for (std::uint64_t marks = std::exchange(marks_[word], 0); marks != 0; marks &= marks - 1)
+        codes[n_listed++] = static_cast<std::int32_t>(word * 64 + lowest_bit(marks));
     }
   }
+  for (std::size_t i = 0; i < n_listed; ++i) {
+    sums_.sums[i] = std::exchange(by_code[codes[i]], 0);
+    codes[i] += min_code;
+  }
+  sums_.n = n_listed;
 }
 
-/// Many codes: sort code and payload as one number, then walk the rows.
-void OneLabelTarget::scan_sorted(const NodeEntries& entries, std::uint32_t range, Cut& cut) {
-  const std::size_t n = entries.keys.size();
+/// Sort code and weight as one number, then walk the rows.
+template <class CodeAt>
+void OneLabelTarget::list_sorted(CodeAt code_at, std::size_t n, std::int32_t min_code, std::uint32_t range) {
+  if (sums_.codes.size() < n) {
+    sums_.codes.resize(n);
+    sums_.sums.resize(n);
+  }
   packed_.resize(n);
+  const auto base = static_cast<std::uint32_t>(min_code);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto code = static_cast<std::uint32_t>(NodeEntries::code_of(entries.keys[i]) - entries.min_code);
-    packed_[i] = code << payload_bits | payload_[NodeEntries::row_of(entries.keys[i])];
+    const std::uint64_t weight = row_sums_[i] & 0xFFFFFFFFu;
+    packed_[i] = std::uint64_t(code_at(i) - base) << payload_bits | weight << 1 | static_cast<std::uint64_t>(has_[i]);
   }
-  sort_packed(range);
-  BestCut best(node_count_, node_weight_, cut);
-  std::uint32_t count = 0, weight = 0;
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    const std::uint32_t m = (packed_[i] & payload_mask) >> 1;
-    weight += m;
-    count += m & (0u - (packed_[i] & 1u));
-    const std::uint32_t code = packed_[i] >> payload_bits, next = packed_[i + 1] >> payload_bits;
-    if (code == next) continue;
-    best.offer(count, weight, static_cast<std::int32_t>(code) + entries.min_code,
-               static_cast<std::int32_t>(next) + entries.min_code);
+  if (n <= few_keys) {
+    sort_few(packed_.data(), n);
+  } else {
+    const auto code_of = [](std::uint64_t key) { return static_cast<std::uint32_t>(key >> payload_bits); };
+    spare_.resize(n);
+    if (sort_by_digits(packed_.data(), spare_.data(), n, range - 1, code_of, counts_)) packed_.swap(spare_);
   }
-}
-
-void OneLabelTarget::sort_packed(std::uint32_t range) {
-  if (packed_.size() <= few_keys) return sort_few(packed_.data(), packed_.size());
-  const auto code_of = [](std::uint32_t key) { return key >> payload_bits; };
-  spare_.resize(packed_.size());
-  if (sort_by_digits(packed_.data(), spare_.data(), packed_.size(), range - 1, code_of, counts_)) packed_.swap(spare_);
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t payload = packed_[i] & payload_mask, weight = payload >> 1;
+    const auto code = static_cast<std::int32_t>(packed_[i] >> payload_bits) + min_code;
+    const std::uint64_t sum = weight | (weight << 32 & (0 - (payload & 1)));
+    const bool same = i > 0 && code == sums_.codes[last];
+    if (!same && i > 0) ++last;
+    sums_.codes[last] = code;
+    sums_.sums[last] = same ? sums_.sums[last] + sum : sum;
+  }
+  sums_.n = last + 1;
 }
 
 }  // namespace ramify

@@ -1,5 +1,5 @@
 /// A single label, or two classes, as a target of the grower: two numbers per side, and cuts of numeric features found
-/// without sorting rows. Every tree equals the one LabelTarget grows.
+/// from two sums per code. Every tree equals the one LabelTarget grows.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@ namespace ramify {
 /// has, the second tells all: the impurity of both is that of one with the sum of their weights.
 class OneLabelTarget {
  public:
-  explicit OneLabelTarget(const LabelRows& data)
-      : data_(data), label_weight_(data.label_weights[0] + (data.n_labels == 2 ? data.label_weights[1] : 0.0)) {}
+  explicit OneLabelTarget(const LabelRows& data);
 
   void begin_tree() {}
   int begin_node(const std::uint32_t* rows, std::uint32_t* slots, std::int64_t n, const double* weights, int level);
@@ -41,45 +40,65 @@ class OneLabelTarget {
   void category_sums(const KeyBuffer& keys, CategorySums& sums);
   void write_leaf(const std::uint32_t* rows, std::int64_t n, const double* weights, double total, Tree& tree);
 
-  /// Find the best cut of a feature that all rows of the node list (none missing, no default), ties as in Splitter.
-  /// False, with nothing done, where weights are not small integers or codes too many: then sort and add.
+  // small integers as weights: sums are exact, and a sum is the weight of the rows with the label << 32 | that of all
+  bool sums_exact() const { return small_integers_; }
+  const CodeSums& sum_codes(const NodeEntries& entries);
+  void add_sum(std::uint64_t sum) {
+    count_ += count_of_sum(sum);
+    weight_ += weight_of_sum(sum);
+  }
+  void set_missing_sum(std::uint64_t sum) {
+    missing_count_ = count_of_sum(sum);
+    missing_weight_ = weight_of_sum(sum);
+  }
+  static double weight_of_sum(std::uint64_t sum) { return static_cast<double>(sum & 0xFFFFFFFFu); }
+
+  /// Find the best cut between codes that all rows of the node are listed by, ties as in Splitter.
+  void scan_sums(const CodeSums& sums, Cut& cut) const;
+
+  /// The same for a feature read by key. False, with nothing done, where a value is missing or the default, weights are
+  /// not small integers, or codes are too many: then sort and add.
   bool scan(NodeEntries& entries, Cut& cut);
 
  private:
-  bool has(std::uint32_t row) const {
-    if (data_.n_labels == 2) return data_.labels[data_.offsets[row]] == 1;
-    return data_.offsets[row + 1] > data_.offsets[row];
-  }
   double score_of(double count, double weight) const {
     const double square = label_weight_ * count * count, product = label_weight_ * count * node_count_;
     const double rest = node_weight_ - weight;
     return (square * rest + (node_square_ - 2 * product + square) * weight) / (weight * rest);
   }
-  void scan_marked(const NodeEntries& entries, std::uint32_t range, Cut& cut);
-  void scan_sorted(const NodeEntries& entries, std::uint32_t range, Cut& cut);
-  void sort_packed(std::uint32_t range);
+  static double count_of_sum(std::uint64_t sum) { return static_cast<double>(sum >> 32); }
+  template <class CodeAt>
+  void list_sums(CodeAt code_at, std::size_t n, std::int32_t min_code, std::uint32_t range);
+  template <class CodeAt>
+  void list_sorted(CodeAt code_at, std::size_t n, std::int32_t min_code, std::uint32_t range);
 
   const LabelRows data_;
   const double label_weight_;
+  std::vector<char> row_has_;  ///< by row of the table
 
   // the node
   std::int64_t n_ = 0;
   const double* m_ = nullptr;
-  std::vector<char> has_;               ///< per local row
-  std::vector<std::uint32_t> payload_;  ///< per local row: weight << 1 | has
+  std::vector<std::uint64_t> row_sums_;  ///< per local row: a sum of this row alone
+  std::vector<char> has_;                ///< per local row
   double node_count_ = 0, node_weight_ = 0, node_square_ = 0;
   bool pure_ = false, small_integers_ = false;
 
   // the accumulated side and the missing rows
   double count_ = 0, weight_ = 0, missing_count_ = 0, missing_weight_ = 0;
 
-  // scratch of scan
-  std::vector<std::uint64_t> sums_;   ///< by code: weight of the rows with the label << 32 | weight of all; else 0
-  std::vector<std::uint64_t> marks_;  ///< a bit per code that has a sum; else 0
-  std::vector<std::uint32_t> packed_, spare_, counts_;
+  // scratch of sum_codes
+  std::vector<std::uint64_t> by_code_;  ///< from the least code on; else 0
+  std::vector<std::uint64_t> marks_;    ///< a bit per code that has a sum; else 0
+  std::vector<std::uint64_t> packed_, spare_;
+  std::vector<std::uint32_t> counts_;
+  CodeSums sums_;
 };
 
 template <>
 inline constexpr bool has_own_scan<OneLabelTarget> = true;
+
+template <>
+inline constexpr bool sums_codes<OneLabelTarget> = true;
 
 }  // namespace ramify

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "check.hpp"
 #include "forest_data.hpp"
 
@@ -73,6 +76,40 @@ void bins_hold_their_values() {
   for (const int count : counts) CHECK(count > 40 && count < 90);
 }
 
+/// Edges are order statistics and a bin is the number of edges below a value, whatever the values look like.
+void bins_are_quantiles(int shape, std::int32_t max_bins) {
+  Random random(6, static_cast<std::uint64_t>(shape));
+  const double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> x(5000);
+  for (double& value : x) {
+    const double u = random.uniform();
+    value = shape == 0   ? u - 0.3               // even
+            : shape == 1 ? std::exp(12 * u * u)  // a long tail
+            : shape == 2 ? std::floor(2000 * u)  // ties
+            : shape == 3 ? (u < 0.6 ? 0.0 : u)   // mostly one value
+            : shape == 4 ? (u < 0.01 ? -infinity : 1e300 * (u - 0.5))
+                         : (u < 0.2 ? std::numeric_limits<double>::quiet_NaN() : std::sin(40 * u));
+  }
+  std::vector<double> sorted;
+  for (const double value : x) {
+    if (value == value) sorted.push_back(value);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<double> edges;
+  for (std::int32_t b = 1; b < max_bins; ++b) {
+    const double edge = sorted[sorted.size() * static_cast<std::size_t>(b) / static_cast<std::size_t>(max_bins)];
+    if (edge < sorted.back() && (edges.empty() || edge > edges.back())) edges.push_back(edge);
+  }
+  const FeatureTable table = code_dense<double>({x.data(), 5000, 1, 1, 1}, {0}, max_bins, 1, {});
+  const Column& column = table.column(0);
+  CHECK(column.n_codes == static_cast<std::int32_t>(edges.size()) + 1);
+  for (std::int64_t i = 0; i < 5000; ++i) {
+    const double value = x[static_cast<std::size_t>(i)];
+    const auto below = std::lower_bound(edges.begin(), edges.end(), value) - edges.begin();
+    CHECK(column.code(i) == (value == value ? static_cast<std::int32_t>(below) : column.n_codes));
+  }
+}
+
 void compressed_columns_code_like_dense_ones() {
   const ForestData data(400, 15, 3, 5);
   std::vector<double> values;
@@ -120,6 +157,9 @@ int main() {
   float_and_strides_give_the_same_codes();
   many_distinct_values_are_ranked();
   bins_hold_their_values();
+  for (int shape = 0; shape < 6; ++shape) {
+    for (const std::int32_t max_bins : {2, 16, 255}) bins_are_quantiles(shape, max_bins);
+  }
   compressed_columns_code_like_dense_ones();
   bad_columns_are_refused();
   return check::finish();

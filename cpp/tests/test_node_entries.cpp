@@ -66,10 +66,54 @@ void sparse_columns_are_read_alike() {
   }
 }
 
+/// Dense columns, with and without a default, missing values, two categories and a row-major copy, tell the same by
+/// code and by key.
+void codes_tell_what_keys_tell() {
+  Random random(3, 0);
+  const std::int64_t n_rows = 3000, n_columns = 400;
+  std::vector<double> x(static_cast<std::size_t>(n_rows * n_columns), 0.0);
+  std::vector<std::int32_t> n_categories(static_cast<std::size_t>(n_columns), 0);
+  for (std::int64_t f = 0; f < n_columns; ++f) {
+    if (f % 5 == 4) n_categories[static_cast<std::size_t>(f)] = 2;
+    for (std::int64_t row = 0; row < n_rows; ++row) {
+      double& value = x[static_cast<std::size_t>(row * n_columns + f)];
+      if (f % 5 == 4) {
+        value = static_cast<double>(random.below(2));
+      } else if (random.uniform() > 0.45 * static_cast<double>(f % 3)) {
+        value = f % 2 == 0 ? random.uniform() : static_cast<double>(random.below(9));
+      }
+      if (f % 7 == 0 && random.uniform() < 0.3) value = NAN;
+    }
+  }
+  const FeatureTable table = code_dense<double>({x.data(), n_rows, n_columns, n_columns, 1}, n_categories, 0, 1, {});
+  CHECK(table.row_codes() != nullptr && table.row_codes()->width == 2);
+  for (const std::int64_t n : {1, 5, 200, 2500}) {
+    std::vector<std::uint32_t> rows;
+    for (std::int64_t i = 0; i < n; ++i)
+      rows.push_back(static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(n_rows))));
+    const NodeSlice node{rows.data(), n, nullptr, 0};
+    for (std::int64_t f = 0; f < n_columns; ++f) {
+      if (table.column(f).sparse) continue;
+      NodeEntries by_key, by_code;
+      by_code.wants_codes = true;
+      gather(table, f, node, by_key);
+      gather(table, f, node, by_code);
+      CHECK(by_code.by_code && !by_key.by_code);
+      CHECK(by_code.any_missing() == by_key.any_missing() && by_code.constant() == by_key.constant());
+      CHECK(by_code.n_missing == static_cast<std::int64_t>(by_key.missing.size()));
+      CHECK(by_code.n_default == by_key.n_default && by_code.default_code == by_key.default_code);
+      if (by_code.n_missing < n) CHECK(by_code.min_code == by_key.min_code && by_code.max_code == by_key.max_code);
+      for (std::int64_t i = 0; i < n; ++i)
+        CHECK(by_code.codes[static_cast<std::size_t>(i)] == table.column(f).code(rows[static_cast<std::size_t>(i)]));
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
   keys_are_sorted();
+  codes_tell_what_keys_tell();
   sparse_columns_are_read_alike();
   return check::finish();
 }

@@ -65,6 +65,18 @@ void test_scan_equals_brute_force(std::size_t n, std::int32_t n_codes, std::uint
   target.begin_node(rows.data(), slots.data(), static_cast<std::int64_t>(n), weights.data(), -1);
   Cut cut;
   CHECK(target.scan(entries, cut));
+  if (n_codes <= 65535) {  // read by code: the same
+    entries.by_code = true;
+    entries.n_rows = static_cast<std::int64_t>(n);
+    for (std::size_t i = 0; i < n; ++i) entries.codes.push_back(0);
+    for (const std::uint64_t key : entries.keys)
+      entries.codes[NodeEntries::row_of(key)] = static_cast<std::uint16_t>(NodeEntries::code_of(key));
+    Cut by_code;
+    CHECK(target.sums_exact());
+    target.scan_sums(target.sum_codes(entries), by_code);
+    CHECK(by_code.found == cut.found && by_code.score == cut.score && by_code.low == cut.low);
+    CHECK(by_code.high == cut.high);
+  }
 
   double best = -std::numeric_limits<double>::infinity(), weight = 0, count = 0;
   std::int32_t low = -1, before = -1;
@@ -90,7 +102,17 @@ void test_scan_equals_brute_force(std::size_t n, std::int32_t n_codes, std::uint
   }
 }
 
-void test_trees_equal_those_of_label_target(std::size_t n, bool missing, bool two_classes, std::uint64_t seed) {
+/// What may differ between the two targets' ways through a tree.
+struct Growth {
+  bool missing, two_classes;
+  std::int32_t max_bins;
+  std::int64_t min_samples_leaf;
+  double min_weight;
+  int weights;  ///< of rows: 0 none, 1 integers, 2 any
+};
+
+void test_trees_equal_those_of_label_target(std::size_t n, const Growth& growth, std::uint64_t seed) {
+  const bool missing = growth.missing, two_classes = growth.two_classes;
   Random random(seed, 1);
   const Labels labels = random_labels(n, random, two_classes);
   const std::int64_t n_labels = two_classes ? 2 : 1;
@@ -106,10 +128,14 @@ void test_trees_equal_those_of_label_target(std::size_t n, bool missing, bool tw
   const Poll poll = [](std::int64_t) { return true; };
   const MatrixView<double> view{values.data(), rows, 4, 1, rows};
   // two classes: which end a list of categories begins at is left open
-  const FeatureTable table = code_dense(view, {0, 0, 0, two_classes ? 0 : 5}, 0, 1, poll);
+  const FeatureTable table = code_dense(view, {0, 0, 0, two_classes ? 0 : 5}, growth.max_bins, 1, poll);
   Examples examples;
   for (std::size_t i = 0; i < n; ++i) examples.rows.push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < n && growth.weights > 0; ++i)
+    examples.weights.push_back(growth.weights == 1 ? 1.0 + static_cast<double>(i % 3) : 0.25 + random.uniform());
   GrowParams params;
+  params.min_samples_leaf = growth.min_samples_leaf;
+  params.min_weight_fraction_leaf = growth.min_weight;
   params.seed = seed;
   params.n_trees = 5;
   params.max_features = 2;
@@ -124,7 +150,8 @@ void test_trees_equal_those_of_label_target(std::size_t n, bool missing, bool tw
     CHECK(one.trees[t]->child == any.trees[t]->child);
     CHECK(one.trees[t]->missing_left == any.trees[t]->missing_left);
     for (std::size_t i = 0; i < one.trees[t]->decrease.size(); ++i)
-      CHECK_NEAR(one.trees[t]->decrease[i], any.trees[t]->decrease[i], two_classes ? 1e-12 * n : 0.0);
+      CHECK_NEAR(one.trees[t]->decrease[i], any.trees[t]->decrease[i],
+                 two_classes || growth.weights == 2 ? 1e-12 * n : 0.0);
     CHECK(one.trees[t]->subset_words == any.trees[t]->subset_words);
     CHECK(one.trees[t]->leaf_labels == any.trees[t]->leaf_labels);
     CHECK(one.trees[t]->leaf_counts == any.trees[t]->leaf_counts);
@@ -140,11 +167,19 @@ int main() {
       for (int repeat = 0; repeat < 5; ++repeat) test_scan_equals_brute_force(n, n_codes, ++seed);
     }
   }
-  for (const std::size_t n : {2, 10, 300}) {
+  for (const std::size_t n : {2, 10, 300, 3000}) {
     for (const bool missing : {false, true}) {
-      for (const bool two_classes : {false, true})
-        test_trees_equal_those_of_label_target(n, missing, two_classes, ++seed);
+      for (const bool two_classes : {false, true}) {
+        for (const std::int32_t max_bins : {0, 20}) {
+          test_trees_equal_those_of_label_target(n, {missing, two_classes, max_bins, 1, 0.0, 0}, ++seed);
+          test_trees_equal_those_of_label_target(n, {missing, two_classes, max_bins, 4, 0.0, 0}, ++seed);
+          test_trees_equal_those_of_label_target(n, {missing, two_classes, max_bins, 1, 0.02, 1}, ++seed);
+          test_trees_equal_those_of_label_target(n, {missing, two_classes, max_bins, 3, 0.0, 1}, ++seed);
+        }
+      }
     }
   }
+  for (const std::int32_t max_bins : {0, 20})
+    test_trees_equal_those_of_label_target(300, {true, false, max_bins, 2, 0.0, 2}, ++seed);
   return check::finish();
 }

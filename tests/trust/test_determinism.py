@@ -72,6 +72,28 @@ def sparse_forest(n_jobs) -> str:
     return forest_hash(forest.fit(sparse.csc_array(data.X), data.y), data.X)
 
 
+def binned_forests(n_jobs) -> str:
+    """One label, classes and a number over bins: missing values, a frequent value, two categories, weights."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(3000, 8))
+    X[rng.random(3000) < 0.2, 1] = np.nan
+    X[rng.random(3000) < 0.6, 2] = 0.0
+    X[:, 3] = rng.integers(0, 2, 3000)
+    number = X[:, 0] + np.nan_to_num(X[:, 1]) * X[:, 2] + X[:, 3] + rng.normal(size=3000)
+    common = {"n_estimators": 3, "categorical_features": [3], "random_state": 1, "n_jobs": n_jobs}
+    weights = rng.integers(1, 4, 3000).astype(float)
+    hashes = []
+    for max_bins in (None, 255):
+        for leaf in (1, 5):
+            options = {**common, "max_bins": max_bins, "min_samples_leaf": leaf}
+            one = ForestClassifier(**options)
+            hashes.append(forest_hash(one.fit(X, number > 1), X))
+            hashes.append(forest_hash(one.fit(X, number > 1, sample_weight=weights), X))
+            hashes.append(forest_hash(ForestClassifier(**options).fit(X, np.digitize(number, [-1, 0, 1])), X))
+            hashes.append(forest_hash(ForestRegressor(**options).fit(X, number), X))
+    return digest(np.frombuffer("".join(hashes).encode(), np.uint8))
+
+
 def regression_forest(n_jobs) -> str:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 6))
@@ -121,6 +143,7 @@ CASES: dict[str, Callable[[int], str]] = {
         hierarchical_forest,
         extra_trees,
         sparse_forest,
+        binned_forests,
         regression_forest,
         ranking_forest,
         mixed_forest,
