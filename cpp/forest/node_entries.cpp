@@ -191,6 +191,12 @@ void search_entries(const ColumnHead& column, const NodeSlice& node, NodeEntries
   }
 }
 
+/// Do rows of the row-major copy stay in the cache while a subtree is grown, in fewer lines of it than columns take?
+bool better_by_row(std::int64_t n, const ColumnHead& column, std::int64_t bytes_per_row) {
+  constexpr std::int64_t few_rows = 96, line = 64, few_bytes = 1 << 18;
+  return n <= few_rows || (n * line <= column.n_stored * column.width && n * bytes_per_row <= few_bytes);
+}
+
 void gather_sparse(const ColumnHead& column, const NodeSlice& node, NodeEntries& entries) {
   constexpr std::int64_t step_of_search = 6;  // a step of a search costs about six entries of a walk
   std::int64_t search_cost = node.n * step_of_search;
@@ -220,7 +226,6 @@ void KeyBuffer::grow() {
 }
 
 void gather(const FeatureTable& table, std::int64_t feature, const NodeSlice& node, NodeEntries& entries) {
-  constexpr std::int64_t few_bytes = 1 << 18;  // so many of the rows stay in the cache while the subtree is grown
   const ColumnHead& column = table.head(feature);
   entries.keys.clear();
   entries.missing.clear();
@@ -228,7 +233,7 @@ void gather(const FeatureTable& table, std::int64_t feature, const NodeSlice& no
   if (column.sparse) return gather_sparse(column, node, entries);
   if (column.codes_by_row != nullptr) {
     const FeatureTable::RowCodes& rows = *table.row_codes();
-    if (node.n * rows.bytes_per_row <= few_bytes) {
+    if (better_by_row(node.n, column, rows.bytes_per_row)) {
       if (rows.width == 1) return gather_by_row<std::uint8_t>(rows, column, node, entries);
       return gather_by_row<std::uint16_t>(rows, column, node, entries);
     }

@@ -12,7 +12,7 @@ namespace ramify {
 namespace {
 
 constexpr int payload_bits = 8;  // of a packed row: weight << 1 | has, below the code
-constexpr std::uint64_t payload_mask = (1u << payload_bits) - 1;
+constexpr std::uint32_t payload_mask = (1u << payload_bits) - 1;
 constexpr double largest_weight = 127;
 
 /// Keeps the best of the cuts offered in ascending order; the lowest of equal ones.
@@ -133,7 +133,8 @@ void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const
 
 bool OneLabelTarget::scan(NodeEntries& entries, Cut& cut) {
   const std::uint32_t range = static_cast<std::uint32_t>(entries.max_code - entries.min_code) + 1;
-  if (entries.n_default > 0 || !entries.missing.empty() || !small_integers_) return false;
+  if (entries.n_default > 0 || !entries.missing.empty()) return false;
+  if (!small_integers_ || range >= 1u << (32 - payload_bits)) return false;
   const std::uint64_t* const keys = entries.keys.begin();
   list_sums([keys](std::size_t i) { return static_cast<std::uint32_t>(NodeEntries::code_of(keys[i])); },
             entries.keys.size(), entries.min_code, range);
@@ -222,13 +223,13 @@ void OneLabelTarget::list_sorted(CodeAt code_at, std::size_t n, std::int32_t min
   packed_.resize(n);
   const auto base = static_cast<std::uint32_t>(min_code);
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t weight = row_sums_[i] & 0xFFFFFFFFu;
-    packed_[i] = std::uint64_t(code_at(i) - base) << payload_bits | weight << 1 | static_cast<std::uint64_t>(has_[i]);
+    const auto weight = static_cast<std::uint32_t>(row_sums_[i]);
+    packed_[i] = (code_at(i) - base) << payload_bits | weight << 1 | static_cast<std::uint32_t>(has_[i]);
   }
   if (n <= few_keys) {
     sort_few(packed_.data(), n);
   } else {
-    const auto code_of = [](std::uint64_t key) { return static_cast<std::uint32_t>(key >> payload_bits); };
+    const auto code_of = [](std::uint32_t key) { return key >> payload_bits; };
     spare_.resize(n);
     if (sort_by_digits(packed_.data(), spare_.data(), n, range - 1, code_of, counts_)) packed_.swap(spare_);
   }

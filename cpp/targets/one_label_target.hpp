@@ -90,8 +90,7 @@ class OneLabelTarget {
   // scratch of sum_codes
   std::vector<std::uint64_t> by_code_;  ///< from the least code on; else 0
   std::vector<std::uint64_t> marks_;    ///< a bit per code that has a sum; else 0
-  std::vector<std::uint64_t> packed_, spare_;
-  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> packed_, spare_, counts_;
   CodeSums sums_;
 };
 
