@@ -41,16 +41,16 @@ template <class Target>
 inline constexpr bool has_own_scan = false;
 
 /// Whether a target sums features by code. Then sums_exact() says if the node's sums are the same in any order,
-/// sum_codes(entries) sums the rows of each code, scan_sums finds the best of all cuts between the codes, and
-/// add_sum, set_missing_sum and weight_of_sum do for sums what add and set_missing do for rows.
+/// scan_codes(entries, cut) finds the best of all cuts where no value is missing or the default, sum_codes(entries)
+/// sums the rows of each code, and add_sum, set_missing_sum and weight_of_sum do for sums what add and set_missing do
+/// for rows.
 template <class Target>
 inline constexpr bool sums_codes = false;
 
-/// What a target keeps of the rows of each code in a node.
+/// What a target keeps of the rows of each code in a node, but for those that hold the default.
 struct CodeSums {
-  std::vector<std::int32_t> codes;
+  std::vector<std::int32_t> codes;  ///< ascending
   std::vector<std::uint64_t> sums;
-  std::size_t n = 0;          ///< of the codes that are listed, without that of missing values
   std::uint64_t missing = 0;  ///< of the rows whose value is missing
 };
 
@@ -200,11 +200,11 @@ class Splitter {
   struct ListedCodes {
     const CodeSums& sums;
 
-    std::size_t size() const { return sums.n; }
+    std::size_t size() const { return sums.codes.size(); }
     std::int32_t code(std::size_t i) const { return sums.codes[i]; }
     std::size_t n_below(std::int32_t code) const {
-      const auto begin = sums.codes.begin(), end = begin + static_cast<std::ptrdiff_t>(sums.n);
-      return static_cast<std::size_t>(std::lower_bound(begin, end, code) - begin);
+      const auto begin = sums.codes.begin();
+      return static_cast<std::size_t>(std::lower_bound(begin, sums.codes.end(), code) - begin);
     }
   };
 
@@ -274,9 +274,9 @@ class Splitter {
   /// The same for a feature that was read by code.
   void scan_codes() {
     if constexpr (sums_codes<Target>) {
-      const CodeSums& sums = target_.sum_codes(entries);
       cut_ = {};
-      if (entries.n_missing == 0 && entries.n_default == 0 && !limits_.any()) return target_.scan_sums(sums, cut_);
+      if (entries.n_missing == 0 && entries.n_default == 0 && !limits_.any()) return target_.scan_codes(entries, cut_);
+      const CodeSums& sums = target_.sum_codes(entries);
       missing_ = {};
       if (entries.n_missing > 0) {
         target_.set_missing_sum(sums.missing);

@@ -61,6 +61,7 @@ int OneLabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t*, std::i
   m_ = weights;
   has_.resize(static_cast<std::size_t>(n));
   row_sums_.resize(static_cast<std::size_t>(n));
+  payload_.resize(static_cast<std::size_t>(n));
   std::int64_t n_have = 0;
   bool small_integers = true;
   node_count_ = node_weight_ = 0;
@@ -74,6 +75,7 @@ int OneLabelTarget::begin_node(const std::uint32_t* rows, std::uint32_t*, std::i
     node_weight_ += m;
     const std::int32_t whole = static_cast<std::int32_t>(m < largest_weight ? m : largest_weight);
     small_integers &= m == whole;
+    payload_[at] = static_cast<std::uint8_t>(whole << 1 | has);
     row_sums_[at] = static_cast<std::uint64_t>(whole) | static_cast<std::uint64_t>(has ? whole : 0) << 32;
   }
   small_integers_ = small_integers && node_weight_ < 4294967296.0;  // sums are kept in 32 bits
@@ -131,101 +133,118 @@ void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const
   tree.leaf_partial.push_back(static_cast<std::int64_t>(tree.leaf_counts.size()));
 }
 
+namespace {
+
+/// Finds the best cut between codes that are passed in ascending order, with their sums.
+class CutFinder {
+ public:
+  CutFinder(double node_count, double node_weight, Cut& cut) : best_(node_count, node_weight, cut) {}
+
+  void operator()(std::int32_t code, std::uint64_t sum) {
+    if (sum_ != 0) best_.offer(static_cast<double>(sum_ >> 32), static_cast<double>(sum_ & 0xFFFFFFFFu), last_, code);
+    sum_ += sum;
+    last_ = code;
+  }
+
+ private:
+  BestCut best_;
+  std::uint64_t sum_ = 0;
+  std::int32_t last_ = 0;
+};
+
+/// The code of a row, by what the feature was read into.
+struct ByKey {
+  const std::uint64_t* keys;
+  std::uint32_t operator[](std::size_t i) const { return static_cast<std::uint32_t>(NodeEntries::code_of(keys[i])); }
+};
+
+}  // namespace
+
 bool OneLabelTarget::scan(NodeEntries& entries, Cut& cut) {
   const std::uint32_t range = static_cast<std::uint32_t>(entries.max_code - entries.min_code) + 1;
   if (entries.n_default > 0 || !entries.missing.empty()) return false;
   if (!small_integers_ || range >= 1u << (32 - payload_bits)) return false;
-  const std::uint64_t* const keys = entries.keys.begin();
-  list_sums([keys](std::size_t i) { return static_cast<std::uint32_t>(NodeEntries::code_of(keys[i])); },
-            entries.keys.size(), entries.min_code, range);
-  scan_sums(sums_, cut);
+  cut.found = false;
+  each_code(ByKey{entries.keys.begin()}, entries.keys.size(), entries.min_code, range,
+            CutFinder(node_count_, node_weight_, cut));
+  cut.score *= label_weight_;
   return true;
 }
 
-const CodeSums& OneLabelTarget::sum_codes(const NodeEntries& entries) {
-  const std::uint16_t* const codes = entries.codes.data();
-  const std::int32_t last = entries.n_missing > 0 ? entries.missing_code : entries.max_code;
-  const std::uint32_t range = static_cast<std::uint32_t>(last - entries.min_code) + 1;
-  list_sums([codes](std::size_t i) { return std::uint32_t(codes[i]); }, static_cast<std::size_t>(entries.n_rows),
-            entries.min_code, range);
-  if (entries.n_missing > 0) sums_.missing = sums_.sums[--sums_.n];
-  if (entries.n_default > 0) {
-    const auto begin = sums_.codes.begin(), end = begin + static_cast<std::ptrdiff_t>(sums_.n);
-    const auto place = std::lower_bound(begin, end, entries.default_code) - begin;
-    std::copy(begin + place + 1, end, begin + place);
-    std::copy(sums_.sums.begin() + place + 1, sums_.sums.begin() + (end - begin), sums_.sums.begin() + place);
-    --sums_.n;
-  }
-  return sums_;
-}
-
-void OneLabelTarget::scan_sums(const CodeSums& sums, Cut& cut) const {
+void OneLabelTarget::scan_codes(const NodeEntries& entries, Cut& cut) {
+  const std::uint32_t range = static_cast<std::uint32_t>(entries.max_code - entries.min_code) + 1;
   cut.found = false;
-  BestCut best(node_count_, node_weight_, cut);
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i + 1 < sums.n; ++i) {
-    sum += sums.sums[i];
-    best.offer(count_of_sum(sum), weight_of_sum(sum), sums.codes[i], sums.codes[i + 1]);
-  }
+  each_code(entries.codes.data(), static_cast<std::size_t>(entries.n_rows), entries.min_code, range,
+            CutFinder(node_count_, node_weight_, cut));
   cut.score *= label_weight_;
 }
 
-/// Sum the rows per code. Where codes are few, every code is looked at; where they are not too many, those that are
-/// marked; else the rows are sorted.
-template <class CodeAt>
-void OneLabelTarget::list_sums(CodeAt code_at, std::size_t n, std::int32_t min_code, std::uint32_t range) {
+const CodeSums& OneLabelTarget::sum_codes(const NodeEntries& entries) {
+  const std::int32_t last = entries.n_missing > 0 ? entries.missing_code : entries.max_code;
+  const std::uint32_t range = static_cast<std::uint32_t>(last - entries.min_code) + 1;
+  sums_.codes.clear();
+  sums_.sums.clear();
+  const auto list = [&](std::int32_t code, std::uint64_t sum) {
+    if (code == entries.default_code) return;
+    if (code == entries.missing_code) {
+      sums_.missing = sum;
+      return;
+    }
+    sums_.codes.push_back(code);
+    sums_.sums.push_back(sum);
+  };
+  each_code(entries.codes.data(), static_cast<std::size_t>(entries.n_rows), entries.min_code, range, list);
+  return sums_;
+}
+
+/// Sum the rows per code and visit the codes in ascending order. Where codes are few, every code is looked at; where
+/// they are not too many, those that are marked; else the rows are sorted.
+template <class Codes, class Visit>
+void OneLabelTarget::each_code(Codes code_of_row, std::size_t n, std::int32_t min_code, std::uint32_t range,
+                               Visit visit) {
   const std::size_t n_words = (range + 63) / 64;
   const bool few = range <= 4 * n;
-  if (!few && range > 64 && (n <= few_keys || range / 64 > n)) return list_sorted(code_at, n, min_code, range);
-  const std::size_t most = std::min(n, static_cast<std::size_t>(range)) + 1;
-  if (sums_.codes.size() < most) {
-    sums_.codes.resize(most);
-    sums_.sums.resize(most);
-  }
+  if (!few && range > 64 && (n <= few_keys || range / 64 > n))
+    return each_sorted(code_of_row, n, min_code, range, visit);
   if (by_code_.size() < range) by_code_.resize(range, 0);
+  if (listed_.size() < range) listed_.resize(range);
   std::uint64_t* const by_code = by_code_.data();
   const std::uint64_t* const row_sums = row_sums_.data();
-  std::int32_t* const codes = sums_.codes.data();
   const auto base = static_cast<std::uint32_t>(min_code);
-  std::size_t n_listed = 0;
   if (few) {
-    for (std::size_t i = 0; i < n; ++i) by_code[code_at(i) - base] += row_sums[i];
+    for (std::size_t i = 0; i < n; ++i) by_code[code_of_row[i] - base] += row_sums[i];
+    std::uint32_t* const listed = listed_.data();
+    std::size_t n_listed = 0;
     for (std::uint32_t code = 0; code < range; ++code) {
-      codes[n_listed] = static_cast<std::int32_t>(code);
+      listed[n_listed] = code;
       n_listed += by_code[code] != 0;
     }
-  } else {
-    if (marks_.size() < n_words) marks_.resize(n_words, 0);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint32_t code = code_at(i) - base;
-      by_code[code] += row_sums[i];
-      marks_[code / 64] |= std::uint64_t(1) << (code % 64);
-    }
-    for (std::size_t word = 0; word < n_words; ++word) {
-      for (std::uint64_t marks = std::exchange(marks_[word], 0); marks != 0; marks &= marks - 1)
-        codes[n_listed++] = static_cast<std::int32_t>(word * 64 + lowest_bit(marks));
+    for (std::size_t i = 0; i < n_listed; ++i)
+      visit(static_cast<std::int32_t>(listed[i]) + min_code, std::exchange(by_code[listed[i]], 0));
+    return;
+  }
+  if (marks_.size() < n_words) marks_.resize(n_words, 0);
+  std::uint64_t* const all_marks = marks_.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t code = code_of_row[i] - base;
+    by_code[code] += row_sums[i];
+    all_marks[code / 64] |= std::uint64_t(1) << (code % 64);
+  }
+  for (std::size_t word = 0; word < n_words; ++word) {
+    for (std::uint64_t marks = std::exchange(all_marks[word], 0); marks != 0; marks &= marks - 1) {
+      const auto code = static_cast<std::uint32_t>(word * 64 + lowest_bit(marks));
+      visit(static_cast<std::int32_t>(code) + min_code, std::exchange(by_code[code], 0));
     }
   }
-  for (std::size_t i = 0; i < n_listed; ++i) {
-    sums_.sums[i] = std::exchange(by_code[codes[i]], 0);
-    codes[i] += min_code;
-  }
-  sums_.n = n_listed;
 }
 
 /// Sort code and weight as one number, then walk the rows.
-template <class CodeAt>
-void OneLabelTarget::list_sorted(CodeAt code_at, std::size_t n, std::int32_t min_code, std::uint32_t range) {
-  if (sums_.codes.size() < n) {
-    sums_.codes.resize(n);
-    sums_.sums.resize(n);
-  }
+template <class Codes, class Visit>
+void OneLabelTarget::each_sorted(Codes code_of_row, std::size_t n, std::int32_t min_code, std::uint32_t range,
+                                 Visit& visit) {
   packed_.resize(n);
   const auto base = static_cast<std::uint32_t>(min_code);
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto weight = static_cast<std::uint32_t>(row_sums_[i]);
-    packed_[i] = (code_at(i) - base) << payload_bits | weight << 1 | static_cast<std::uint32_t>(has_[i]);
-  }
+  for (std::size_t i = 0; i < n; ++i) packed_[i] = (code_of_row[i] - base) << payload_bits | payload_[i];
   if (n <= few_keys) {
     sort_few(packed_.data(), n);
   } else {
@@ -233,17 +252,14 @@ void OneLabelTarget::list_sorted(CodeAt code_at, std::size_t n, std::int32_t min
     spare_.resize(n);
     if (sort_by_digits(packed_.data(), spare_.data(), n, range - 1, code_of, counts_)) packed_.swap(spare_);
   }
-  std::size_t last = 0;
+  std::uint64_t sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t payload = packed_[i] & payload_mask, weight = payload >> 1;
-    const auto code = static_cast<std::int32_t>(packed_[i] >> payload_bits) + min_code;
-    const std::uint64_t sum = weight | (weight << 32 & (0 - (payload & 1)));
-    const bool same = i > 0 && code == sums_.codes[last];
-    if (!same && i > 0) ++last;
-    sums_.codes[last] = code;
-    sums_.sums[last] = same ? sums_.sums[last] + sum : sum;
+    const std::uint32_t code = packed_[i] >> payload_bits;
+    sum += weight | (weight << 32 & (0 - (payload & 1)));
+    if (i + 1 < n && packed_[i + 1] >> payload_bits == code) continue;
+    visit(static_cast<std::int32_t>(code) + min_code, std::exchange(sum, 0));
   }
-  sums_.n = last + 1;
 }
 
 }  // namespace ramify

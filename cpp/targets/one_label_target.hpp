@@ -53,8 +53,8 @@ class OneLabelTarget {
   }
   static double weight_of_sum(std::uint64_t sum) { return static_cast<double>(sum & 0xFFFFFFFFu); }
 
-  /// Find the best cut between codes that all rows of the node are listed by, ties as in Splitter.
-  void scan_sums(const CodeSums& sums, Cut& cut) const;
+  /// Find the best cut of a feature read by code, none missing and none the default, ties as in Splitter.
+  void scan_codes(const NodeEntries& entries, Cut& cut);
 
   /// The same for a feature read by key. False, with nothing done, where a value is missing or the default, weights are
   /// not small integers, or codes are too many: then sort and add.
@@ -67,10 +67,10 @@ class OneLabelTarget {
     return (square * rest + (node_square_ - 2 * product + square) * weight) / (weight * rest);
   }
   static double count_of_sum(std::uint64_t sum) { return static_cast<double>(sum >> 32); }
-  template <class CodeAt>
-  void list_sums(CodeAt code_at, std::size_t n, std::int32_t min_code, std::uint32_t range);
-  template <class CodeAt>
-  void list_sorted(CodeAt code_at, std::size_t n, std::int32_t min_code, std::uint32_t range);
+  template <class Codes, class Visit>
+  void each_code(Codes code_of_row, std::size_t n, std::int32_t min_code, std::uint32_t range, Visit visit);
+  template <class Codes, class Visit>
+  void each_sorted(Codes code_of_row, std::size_t n, std::int32_t min_code, std::uint32_t range, Visit& visit);
 
   const LabelRows data_;
   const double label_weight_;
@@ -80,6 +80,7 @@ class OneLabelTarget {
   std::int64_t n_ = 0;
   const double* m_ = nullptr;
   std::vector<std::uint64_t> row_sums_;  ///< per local row: a sum of this row alone
+  std::vector<std::uint8_t> payload_;    ///< per local row: weight << 1 | has
   std::vector<char> has_;                ///< per local row
   double node_count_ = 0, node_weight_ = 0, node_square_ = 0;
   bool pure_ = false, small_integers_ = false;
@@ -87,10 +88,10 @@ class OneLabelTarget {
   // the accumulated side and the missing rows
   double count_ = 0, weight_ = 0, missing_count_ = 0, missing_weight_ = 0;
 
-  // scratch of sum_codes
+  // scratch of each_code
   std::vector<std::uint64_t> by_code_;  ///< from the least code on; else 0
   std::vector<std::uint64_t> marks_;    ///< a bit per code that has a sum; else 0
-  std::vector<std::uint32_t> packed_, spare_, counts_;
+  std::vector<std::uint32_t> listed_, packed_, spare_, counts_;
   CodeSums sums_;
 };
 
