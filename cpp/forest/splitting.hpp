@@ -41,9 +41,9 @@ template <class Target>
 inline constexpr bool has_own_scan = false;
 
 /// Whether a target sums features by code. Then sums_exact() says if the node's sums are the same in any order,
-/// scan_codes(entries, cut) finds the best of all cuts where no value is missing or the default, sum_codes(entries)
-/// sums the rows of each code, and add_sum, set_missing_sum and weight_of_sum do for sums what add and set_missing do
-/// for rows.
+/// scan_codes(entries, to_beat, cut) finds the best of all cuts where no value is missing or the default (if it exceeds
+/// the score to_beat), sum_codes(entries) sums the rows of each code, and add_sum, set_missing_sum and weight_of_sum do
+/// for sums what add and set_missing do for rows.
 template <class Target>
 inline constexpr bool sums_codes = false;
 
@@ -109,7 +109,7 @@ class Splitter {
   /// Offer the best split of the feature whose `entries` (not constant) are filled in; better ones replace `best`.
   void best(std::int64_t feature, const ColumnHead& column, std::int64_t n, Split& best) {
     if (entries.by_code) {
-      scan_codes();
+      scan_codes(best);
     } else {
       prepare_missing();
       if (column.nominal && column.n_codes > 2) return best_nominal(feature, column.n_codes, n, best);
@@ -272,10 +272,11 @@ class Splitter {
   }
 
   /// The same for a feature that was read by code.
-  void scan_codes() {
+  void scan_codes(const Split& best) {
     if constexpr (sums_codes<Target>) {
       cut_ = {};
-      if (entries.n_missing == 0 && entries.n_default == 0 && !limits_.any()) return target_.scan_codes(entries, cut_);
+      if (entries.n_missing == 0 && entries.n_default == 0 && !limits_.any())
+        return target_.scan_codes(entries, best.found ? best.score : 0.0, cut_);
       const CodeSums& sums = target_.sum_codes(entries);
       missing_ = {};
       if (entries.n_missing > 0) {

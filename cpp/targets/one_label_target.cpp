@@ -15,10 +15,30 @@ constexpr int payload_bits = 8;  // of a packed row: weight << 1 | has, below th
 constexpr std::uint32_t payload_mask = (1u << payload_bits) - 1;
 constexpr double largest_weight = 127;
 
-/// Keeps the best of the cuts offered in ascending order; the lowest of equal ones.
+constexpr double margin = 1 - 1e-9;  // of scores that are told apart without a closer look
+
+/// Keeps the best of the cuts offered in ascending order; the lowest of equal ones. Cuts below `to_beat` need not be
+/// looked at.
 class BestCut {
  public:
-  BestCut(double node_count, double node_weight, Cut& cut) : count_(node_count), weight_(node_weight), cut_(cut) {}
+  BestCut(double node_count, double node_weight, double to_beat, Cut& cut)
+      : count_(node_count),
+        weight_(node_weight),
+        worth_a_look_(std::max(0.0, to_beat * margin * node_weight - node_count * node_count)),
+        cut_(cut) {}
+
+  /// Could the cut with this count and weight on the left be one? Of no rows or all of them: never.
+  bool worth_a_look(double count, double weight) const {
+    const double excess = count * weight_ - count_ * weight, product = weight * (weight_ - weight);
+    return product > 0 && excess * excess >= worth_a_look_ * product;
+  }
+
+  /// Look no more at cuts that are worse than this one.
+  void beat(double count, double weight) {
+    const double rest_weight = weight_ - weight, product = weight * rest_weight, rest = count_ - count;
+    const double score = (count * count * rest_weight + rest * rest * weight) / product;
+    worth_a_look_ = std::max(worth_a_look_, score * margin * weight_ - count_ * count_);
+  }
 
   void offer(double count, double weight, std::int32_t low, std::int32_t high) {
     const double rest_weight = weight_ - weight, product = weight * rest_weight;
@@ -29,7 +49,7 @@ class BestCut {
     const double score = (count * count * rest_weight + rest * rest * weight) / product;
     if (!(score > limit_)) return;
     limit_ = score + score_tolerance * score;
-    worth_a_look_ = score * (1 - 1e-9) * weight_ - count_ * count_;
+    worth_a_look_ = std::max(worth_a_look_, score * margin * weight_ - count_ * count_);
     cut_.found = true;
     cut_.score = score;
     cut_.low = low;
@@ -39,7 +59,7 @@ class BestCut {
  private:
   const double count_, weight_;
   double limit_ = -std::numeric_limits<double>::infinity();
-  double worth_a_look_ = 0;
+  double worth_a_look_;
   Cut& cut_;
 };
 
@@ -135,10 +155,16 @@ void OneLabelTarget::write_leaf(const std::uint32_t* rows, std::int64_t n, const
 
 namespace {
 
+std::uint64_t sum_of_payload(std::uint64_t payload) {
+  const std::uint64_t weight = payload >> 1;
+  return weight | (weight << 32 & (0 - (payload & 1)));
+}
+
 /// Finds the best cut between codes that are passed in ascending order, with their sums.
 class CutFinder {
  public:
-  CutFinder(double node_count, double node_weight, Cut& cut) : best_(node_count, node_weight, cut) {}
+  CutFinder(double node_count, double node_weight, double to_beat, Cut& cut)
+      : best_(node_count, node_weight, to_beat, cut) {}
 
   void operator()(std::int32_t code, std::uint64_t sum) {
     if (sum_ != 0) best_.offer(static_cast<double>(sum_ >> 32), static_cast<double>(sum_ & 0xFFFFFFFFu), last_, code);
@@ -166,17 +192,78 @@ bool OneLabelTarget::scan(NodeEntries& entries, Cut& cut) {
   if (!small_integers_ || range >= 1u << (32 - payload_bits)) return false;
   cut.found = false;
   each_code(ByKey{entries.keys.begin()}, entries.keys.size(), entries.min_code, range,
-            CutFinder(node_count_, node_weight_, cut));
+            CutFinder(node_count_, node_weight_, 0, cut));
   cut.score *= label_weight_;
   return true;
 }
 
-void OneLabelTarget::scan_codes(const NodeEntries& entries, Cut& cut) {
+void OneLabelTarget::scan_codes(const NodeEntries& entries, double to_beat, Cut& cut) {
+  constexpr std::size_t many_rows = 96;
+  constexpr std::uint32_t many_codes = 512;
   const std::uint32_t range = static_cast<std::uint32_t>(entries.max_code - entries.min_code) + 1;
+  const auto n = static_cast<std::size_t>(entries.n_rows);
   cut.found = false;
-  each_code(entries.codes.data(), static_cast<std::size_t>(entries.n_rows), entries.min_code, range,
-            CutFinder(node_count_, node_weight_, cut));
+  to_beat = std::max(0.0, to_beat / label_weight_);
+  if (n >= many_rows && range >= many_codes) {
+    scan_where_worth(entries, range, to_beat, cut);
+  } else {
+    each_code(entries.codes.data(), n, entries.min_code, range, CutFinder(node_count_, node_weight_, to_beat, cut));
+  }
   cut.score *= label_weight_;
+}
+
+/// Many codes: sum the rows of stretches of codes and sort only where a cut can be the best one. The score is convex in
+/// count and weight on the left, so within a stretch it is at most that of a corner: no row of it, all of them, first
+/// those with the label or first the others.
+void OneLabelTarget::scan_where_worth(const NodeEntries& entries, std::uint32_t range, double to_beat, Cut& cut) {
+  const auto n = static_cast<std::size_t>(entries.n_rows);
+  const std::uint32_t n_wanted = static_cast<std::uint32_t>(std::min<std::size_t>(n / 8, 128));
+  int shift = 0;
+  while ((range - 1) >> shift >= n_wanted) ++shift;
+  const std::uint32_t n_stretches = ((range - 1) >> shift) + 1;
+  const auto base = static_cast<std::uint32_t>(entries.min_code);
+  const std::uint16_t* const codes = entries.codes.data();
+  std::uint64_t before[129] = {};  // sums of the stretches below, and all
+  char worth[128];
+  for (std::size_t i = 0; i < n; ++i) before[((codes[i] - base) >> shift) + 1] += row_sums_[i];
+  BestCut best(node_count_, node_weight_, to_beat, cut);
+  for (std::uint32_t s = 1; s < n_stretches; ++s) {
+    before[s] += before[s - 1];
+    const double count = count_of_sum(before[s]), weight = weight_of_sum(before[s]);
+    if (best.worth_a_look(count, weight)) best.beat(count, weight);
+  }
+  before[n_stretches] += before[n_stretches - 1];
+  bool any = false, starts_well = false;
+  for (std::uint32_t s = 0; s < n_stretches; ++s) {
+    const double count = count_of_sum(before[s]), weight = weight_of_sum(before[s]);
+    const double end_count = count_of_sum(before[s + 1]), end_weight = weight_of_sum(before[s + 1]);
+    const double have = end_count - count, others = end_weight - weight - have;
+    const bool ends_well = best.worth_a_look(end_count, end_weight);
+    worth[s] = starts_well || ends_well || best.worth_a_look(end_count, weight + have) ||
+               best.worth_a_look(count, weight + others);
+    any = any || worth[s];
+    starts_well = ends_well;
+  }
+  if (!any) return;
+  packed_.resize(n + 1);
+  std::size_t n_packed = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t code = codes[i] - base;
+    packed_[n_packed] = code << payload_bits | payload_[i];
+    n_packed += worth[code >> shift] != 0;
+  }
+  packed_.resize(n_packed);
+  sort_packed(range);
+  std::uint32_t stretch = n_stretches;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i + 1 < n_packed; ++i) {
+    const std::uint32_t code = packed_[i] >> payload_bits, next = packed_[i + 1] >> payload_bits;
+    if (code >> shift != stretch) sum = before[stretch = code >> shift];
+    sum += sum_of_payload(packed_[i] & payload_mask);
+    if (code == next) continue;
+    best.offer(count_of_sum(sum), weight_of_sum(sum), static_cast<std::int32_t>(code) + entries.min_code,
+               static_cast<std::int32_t>(next) + entries.min_code);
+  }
 }
 
 const CodeSums& OneLabelTarget::sum_codes(const NodeEntries& entries) {
@@ -245,21 +332,22 @@ void OneLabelTarget::each_sorted(Codes code_of_row, std::size_t n, std::int32_t 
   packed_.resize(n);
   const auto base = static_cast<std::uint32_t>(min_code);
   for (std::size_t i = 0; i < n; ++i) packed_[i] = (code_of_row[i] - base) << payload_bits | payload_[i];
-  if (n <= few_keys) {
-    sort_few(packed_.data(), n);
-  } else {
-    const auto code_of = [](std::uint32_t key) { return key >> payload_bits; };
-    spare_.resize(n);
-    if (sort_by_digits(packed_.data(), spare_.data(), n, range - 1, code_of, counts_)) packed_.swap(spare_);
-  }
+  sort_packed(range);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t payload = packed_[i] & payload_mask, weight = payload >> 1;
     const std::uint32_t code = packed_[i] >> payload_bits;
-    sum += weight | (weight << 32 & (0 - (payload & 1)));
+    sum += sum_of_payload(packed_[i] & payload_mask);
     if (i + 1 < n && packed_[i + 1] >> payload_bits == code) continue;
     visit(static_cast<std::int32_t>(code) + min_code, std::exchange(sum, 0));
   }
+}
+
+void OneLabelTarget::sort_packed(std::uint32_t range) {
+  const std::size_t n = packed_.size();
+  if (n <= few_keys) return sort_few(packed_.data(), n);
+  const auto code_of = [](std::uint32_t key) { return key >> payload_bits; };
+  spare_.resize(n);
+  if (sort_by_digits(packed_.data(), spare_.data(), n, range - 1, code_of, counts_)) packed_.swap(spare_);
 }
 
 }  // namespace ramify

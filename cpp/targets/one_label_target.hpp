@@ -53,8 +53,9 @@ class OneLabelTarget {
   }
   static double weight_of_sum(std::uint64_t sum) { return static_cast<double>(sum & 0xFFFFFFFFu); }
 
-  /// Find the best cut of a feature read by code, none missing and none the default, ties as in Splitter.
-  void scan_codes(const NodeEntries& entries, Cut& cut);
+  /// Find the best cut of a feature read by code, none missing and none the default, ties as in Splitter. Cuts that do
+  /// not exceed the score `to_beat` need not be found.
+  void scan_codes(const NodeEntries& entries, double to_beat, Cut& cut);
 
   /// The same for a feature read by key. False, with nothing done, where a value is missing or the default, weights are
   /// not small integers, or codes are too many: then sort and add.
@@ -67,6 +68,8 @@ class OneLabelTarget {
     return (square * rest + (node_square_ - 2 * product + square) * weight) / (weight * rest);
   }
   static double count_of_sum(std::uint64_t sum) { return static_cast<double>(sum >> 32); }
+  void scan_where_worth(const NodeEntries& entries, std::uint32_t range, double to_beat, Cut& cut);
+  void sort_packed(std::uint32_t range);
   template <class Codes, class Visit>
   void each_code(Codes code_of_row, std::size_t n, std::int32_t min_code, std::uint32_t range, Visit visit);
   template <class Codes, class Visit>

@@ -73,9 +73,13 @@ void test_scan_equals_brute_force(std::size_t n, std::int32_t n_codes, std::uint
       entries.codes[NodeEntries::row_of(key)] = static_cast<std::uint16_t>(NodeEntries::code_of(key));
     Cut by_code;
     CHECK(target.sums_exact());
-    target.scan_codes(entries, by_code);
-    CHECK(by_code.found == cut.found && by_code.score == cut.score && by_code.low == cut.low);
-    CHECK(by_code.high == cut.high);
+    for (const double share : {0.0, 0.9, 0.999999, 1.0 - 2e-12}) {  // of the score, to beat
+      target.scan_codes(entries, cut.found ? share * cut.score : 0.0, by_code);
+      CHECK(by_code.found == cut.found && by_code.score == cut.score && by_code.low == cut.low);
+      CHECK(by_code.high == cut.high);
+    }
+    target.scan_codes(entries, cut.found ? 1.01 * cut.score : 0.0, by_code);
+    CHECK(!by_code.found || by_code.score <= cut.score);
   }
 
   double best = -std::numeric_limits<double>::infinity(), weight = 0, count = 0;
