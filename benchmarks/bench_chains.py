@@ -1,7 +1,7 @@
 """L-classifier chains beside the same chains built from scikit-learn's RandomForestClassifier: CPU seconds.
 
     python benchmarks/bench_chains.py [--data FOLDER] [--sets emotions yeast] [--trees 200] [--chains N]
-    python benchmarks/bench_chains.py --credit [--rows 65000] [--trees 5]
+    python benchmarks/bench_chains.py --credit [--rows 65000] [--trees 5] [--bins 255]
 
 One thread each, all rows, the same orders. Both sides fit every link and take its importances; Ramify also finds the
 threshold out of bag. `--chains` fits only the first chains on the scikit-learn side and scales their time up.
@@ -30,9 +30,10 @@ def main() -> None:
     parser.add_argument("--chains", type=int, default=None, help="chains of the scikit-learn side")
     parser.add_argument("--credit", action="store_true")
     parser.add_argument("--rows", type=int, default=65_000)
+    parser.add_argument("--bins", type=int, default=None, help="max_bins of the forests of --credit")
     arguments = parser.parse_args()
     if arguments.credit:
-        credit(arguments.rows, arguments.trees)
+        credit(arguments.rows, arguments.trees, arguments.bins)
         return
     for name in arguments.sets:
         compare(name, Path(arguments.data) / "multilabel", arguments.trees, arguments.chains)
@@ -70,7 +71,7 @@ def scikit_learn_chain(X: np.ndarray, Y: np.ndarray, order: np.ndarray, n_trees:
     return importances[: X.shape[1]]
 
 
-def credit(n_rows: int, n_trees: int) -> None:
+def credit(n_rows: int, n_trees: int, max_bins: int | None) -> None:
     densities = [
         0.232,
         0.453,
@@ -91,13 +92,14 @@ def credit(n_rows: int, n_trees: int) -> None:
     data = make_multilabel(n_rows, n_features=214, n_labels=15, density=densities, correlation=0.15, signal=0.4,
                            relevance=0.1, random_state=0)  # fmt: skip
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    forest = ForestClassifier(n_trees)
+    forest = ForestClassifier(n_trees, max_bins=max_bins)
     started, cpu_started = time.perf_counter(), time.process_time()
     chains = LClassifierChains(forest, keep_forests=False, random_state=0, n_jobs=-1).fit(data.X, data.y)
     wall, cpu = time.perf_counter() - started, time.process_time() - cpu_started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     n_grown = 15 * 15 * n_trees
-    print(f"{n_rows} rows, 214 features, 15 labels, {n_trees} trees per link, {n_grown} trees in all")
+    coded = "exact" if max_bins is None else f"{max_bins} bins"
+    print(f"{n_rows} rows, 214 features, 15 labels, {n_trees} trees per link, {n_grown} trees in all, {coded}")
     print(f"  {cpu:.0f} CPU s, {wall:.0f} s; 200 trees per link would take {cpu * 200 / n_trees / 3600:.1f} CPU hours")
     print(f"  peak of memory {peak:.0f} MiB, of which {before:.0f} MiB were the data and the process before fitting")
     print(f"  threshold {chains.threshold_:.3f}, mean share of importance from labels {chains.label_share_.mean():.3f}")
