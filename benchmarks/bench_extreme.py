@@ -55,11 +55,12 @@ def main() -> None:
         run(arguments.run[0], arguments.run[1], Path(arguments.run[2]))
         return
     load, packages, digest = os.getloadavg()[0], read_packages(), lists_hash()
-    lines = ["# Very many labels\n", *__doc__.split("\n\n", 2)[2].rstrip().split("\n"), ""]
+    title = "# Very many labels" + ("" if arguments.packages else ": all packages")
+    lines = [f"{title}\n", *__doc__.split("\n\n", 2)[2].rstrip().split("\n"), ""]
     lines += [f"Python {platform.python_version()}, load before the run {load:.1f}, lists {digest[:16]}.\n"]
-    for title, make in (("dependencies", dependencies), ("debtags", debtags)):
+    for name, make in (("dependencies", dependencies), ("debtags", debtags)):
         data = make(packages, arguments.packages or len(packages))
-        lines += compared(title, data, arguments.peers, arguments.only)
+        lines += compared(name, data, arguments.peers, arguments.only)
     text = "\n".join(lines) + "\n"
     print(text)
     if arguments.output is not None:

@@ -23,6 +23,7 @@ def test_the_core_needs_only_the_fields_own_libraries(scorecard):
         "scikit-learn",
         "pandas",
         "joblib",
+        "threadpoolctl",
         "matplotlib",
         "jinja2",
         "click",

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from ramify.datasets import make_label_ranking
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
 from ramify.hierarchy import Hierarchy
 from ramify.ranking import Discoveries, discoveries
+from ramify.ranking.discovery import discover
 
 TREE = Hierarchy.from_paths(["a", "a/x", "a/y", "b"])
 
@@ -237,3 +239,22 @@ def test_bad_data_are_refused():
         discoveries(forest(bootstrap=False, splitter="random"), X, Y)
     with pytest.raises(TypeError, match="must be a ForestClassifier"):
         discoveries("forest", X, Y)
+
+
+def test_products_of_small_matrices_are_not_shared_among_threads(monkeypatch):
+    def threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    seen = []
+
+    def watched(*arguments):
+        seen.append(threads())
+        raise InterruptedError
+
+    monkeypatch.setattr(discover, "survey", watched)
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = threads()
+        with pytest.raises(InterruptedError):
+            discoveries(forest(), *planted(120))
+        assert threads() == before
+    assert seen == [{1}]

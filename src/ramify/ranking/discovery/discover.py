@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from ramify.ensemble import forest_for
 from ramify.ensemble.forests import check_forest
@@ -146,10 +147,11 @@ def discoveries(
     singles: list[tuple[int, ...]] | None = None
     if groups is None:
         singles = [(feature,) for feature in range(features.values.shape[1])]
-    found = survey(question, features, y, weights, singles)
-    values = sparse.csr_array(features.values) if features.is_sparse else features.values
-    by_row = Features(values, features.n_categories)
-    return _discovered(found, feature_names(owner), by_row, y, weights, fdr, control)
+    with threadpool_limits(limits=1, user_api="blas"):  # products of small matrices: more threads wait for each other
+        found = survey(question, features, y, weights, singles)
+        values = sparse.csr_array(features.values) if features.is_sparse else features.values
+        by_row = Features(values, features.n_categories)
+        return _discovered(found, feature_names(owner), by_row, y, weights, fdr, control)
 
 
 def _discovered(
