@@ -110,7 +110,7 @@ def write_table(path: Path, lines: Iterable[Sequence[Any]]) -> None:
     >>> from ramify.writing import write_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_table(Path(folder) / "some.tsv", [["name", "score"], ["=1+1", 0.5], ["b", float("nan")]])
-    ...     [line.split() for line in (Path(folder) / "some.tsv").open()]
+    ...     [line.split() for line in (Path(folder) / "some.tsv").read_text().splitlines()]
     [['name', 'score'], ["'=1+1", '0.5'], ['b']]
     """
     cells = ([_cell(cell) for cell in line] for line in lines)
