@@ -55,6 +55,15 @@ def test_a_model_is_fitted_saved_and_used(folder, capsys):
     assert np.mean([("p_a" in labels) == bool(has) for labels, has in zip(sets, table["p_a"], strict=True)]) > 0.95
 
 
+def test_a_row_is_explained_by_what_is_predicted_of_it(folder, capsys):
+    model = folder / "explained.ramify"
+    run(capsys, "fit", folder / "rows.csv", *TARGETS, "-o", model, "--trees", 10)
+    found = json.loads(run(capsys, "explain", model, folder / "rows.csv", "--row", 3, "--json").out)
+    labels = [one["label"] for one in found]
+    assert "price" in labels
+    assert sum(label.startswith("colour=") for label in labels) == 1
+
+
 def test_a_file_with_some_of_the_targets_is_measured_on_them(folder, capsys):
     model = folder / "some.ramify"
     run(capsys, "fit", folder / "rows.csv", *TARGETS, "-o", model, "--trees", 10)

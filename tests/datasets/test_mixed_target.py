@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ramify import Hierarchy
-from ramify.datasets import describe, read
+from ramify.datasets import describe, read, write_arff
 
 ROWS = {
     "size": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5],
@@ -96,6 +96,12 @@ def test_arff_targets_of_different_kinds_stand_side_by_side(tmp_path):
     assert data.y["p_b"].tolist() == [1, 1, 0]
     assert data.y.loc[0, ["a", "a/b", "c"]].tolist() == [1, 1, 0]
     assert data.y.loc[2, ["a", "a/b", "c"]].isna().all()
+
+
+def test_several_kinds_are_not_written_as_arff(table, tmp_path):
+    with pytest.raises(ValueError, match="ARFF files say nothing of targets of different kinds"):
+        write_arff(chosen(table, "Price", "Colour"), tmp_path / "out.arff")
+    assert not (tmp_path / "out.arff").exists()
 
 
 def test_rankings_and_names_that_clash_are_refused(tmp_path):

@@ -263,6 +263,20 @@ def test_contributions_and_shapley_values_add_up_to_the_prediction():
         np.testing.assert_allclose(explained.values.sum(axis=1) + explained.base_values, output, atol=1e-9)
 
 
+def test_what_is_predicted_is_explained():
+    X, y = planted()
+    forest = MixedForest(10, targets=TARGETS, random_state=0).fit(X, y)
+    explained = forest.shap_values(X[:30], labels="predicted")
+    outputs, predicted = forest.predict_outputs(X[:30]), forest.predict(X[:30])
+    names = np.array(forest.label_names_)
+    for row in range(30):
+        own = names[explained.labels[explained.rows == row]].tolist()
+        assert [f"colour={predicted['colour'][row]}"] == [name for name in own if name.startswith("colour")]
+        assert ("p_a" in own) == (predicted["p_a"][row] == 1)
+        assert "price" in own
+    np.testing.assert_allclose(explained.predictions, outputs[explained.rows, explained.labels], atol=1e-9)
+
+
 def test_predictions_keep_the_index_of_the_rows():
     X, y = planted()
     frame = pd.DataFrame(X, index=[f"r{i}" for i in range(len(X))]).rename(columns=str)

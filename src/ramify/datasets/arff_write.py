@@ -81,6 +81,11 @@ def write_arff(
 
 def _columns(data: Dataset) -> list[tuple[str, str]]:
     """Name and declared type of every column."""
+    if data.targets:
+        raise ValueError(
+            "ARFF files say nothing of targets of different kinds. Write one of them, or a table: data.to_frame() "
+            "holds the features and data.y the targets."
+        )
     columns = [] if data.ids is None else [(data.id_name or "id", "string")]
     for name, values in zip(data.feature_names, data.categories, strict=True):
         columns.append((name, "numeric" if values is None else _domain(values)))

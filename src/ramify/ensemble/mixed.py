@@ -278,6 +278,10 @@ class MixedForest(BaseForest, GuidedParameters):
         outputs = self.predict_outputs(X)
         return {part.name: outputs[:, part.outputs] for part in self.parts() if target_type(part.kind).has_labels}
 
+    def _predicted_outputs(self, X: Any) -> sparse.csr_array:
+        outputs = self.predict_outputs(X)
+        return sparse.csr_array(np.hstack([part.is_predicted(outputs[:, part.outputs]) for part in self.parts()]))
+
     def target_scores(self, X: Any, y: Any) -> dict[str, float]:
         """How good predictions are, by target: pooled AUPRC of classes and label sets, R2 of numbers.
 

@@ -51,8 +51,8 @@ def refuse_unknown(row: int) -> None:
     """Refuse a target that is known in part, with the first row that has an unknown cell."""
     raise ValueError(
         f"Input y contains NaN (first in row {row}), but a complete target is needed here. Label sets, hierarchies and "
-        "several numbers with unknown cells are taken by forests, boosted trees, Relief and chains; remove those rows "
-        "or fill the cells in."
+        "several numbers with unknown cells are taken by forests, boosted trees, Relief and chains, targets side by "
+        "side by MixedForest; remove those rows or fill the cells in."
     )
 
 

@@ -169,6 +169,12 @@ class MixedPart:
         """Rows of `truth` of which something is known, with the values of classes in place of 0 and 1."""
         return truth if self.classes is None else self.classes[np.asarray(truth).argmax(axis=1)]
 
+    def is_predicted(self, scores: np.ndarray) -> np.ndarray:
+        """Which of its outputs `decided` speaks of: every number, the most probable class, labels above one half."""
+        if self.classes is not None:
+            return scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
+        return scores > 0.5 if self.has_shares else np.ones(scores.shape, dtype=bool)
+
     def decided(self, scores: np.ndarray) -> dict[str, np.ndarray]:
         """Its columns of y, predicted from its outputs: numbers, the most probable class, labels above one half."""
         if self.classes is not None:
