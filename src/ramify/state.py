@@ -220,6 +220,7 @@ FEATURES: State = {
     "feature_names_in_": perhaps(value_row("n_features")),
     "roles_": perhaps(text_values()),
     "titles_": perhaps(text_of_texts()),
+    "file_columns_": perhaps(instance(str)),
     "feature_summary_": perhaps(numbers("n_features", N_SUMMARY, nan=True)),
 }
 """What every estimator knows of its features."""

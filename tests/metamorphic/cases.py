@@ -33,6 +33,8 @@ class Case:
     features: str = "nominal"
     repeats: bool = False
     """Whether weight two is promised to be a repeated row."""
+    alike: bool = False
+    """Whether all weights but zero must be the same."""
 
     @property
     def takes_weights(self) -> bool:
@@ -68,7 +70,9 @@ CASES = {
     "NeighborsClassifier": Case(lambda: ensemble.NeighborsClassifier(3, forest=FOREST, random_state=0), "labels"),
     "Portfolio": Case(lambda: ensemble.Portfolio({"forest": FOREST}, cv=2, random_state=0), "labels", "numbers"),
     "Calibrated": Case(lambda: ensemble.Calibrated(FOREST), "labels", "numbers"),
-    "ConformalSets": Case(lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0), "labels", "numbers"),
+    "ConformalSets": Case(
+        lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0), "labels", "numbers", alike=True
+    ),
     "LabelRankingForest": Case(forest(ensemble.LabelRankingForest), "rankings"),
     "MixedForest": Case(forest(ensemble.MixedForest, oob_score=True), "mixed"),
     "MixedForest without bootstrap": Case(forest(ensemble.MixedForest, **WHOLE), "mixed", repeats=True),

@@ -15,7 +15,7 @@ from ramify.analysis import analyse, compare_methods, fit_model, select_features
 from ramify.chains import BinaryRelevance, ClassifierChain
 from ramify.cli.main import main
 from ramify.datasets import Dataset, make_feature_hierarchy, make_multilabel
-from ramify.ensemble import ForestClassifier
+from ramify.ensemble import ConformalSets, ForestClassifier, PairwiseLabelRanker
 from ramify.features.frames import take_rows
 from ramify.ranking import ForestRanker, ReliefRanker, addition_curve, knn_quality, significance
 from ramify.selection import CFSSelector, SelectTop
@@ -30,7 +30,7 @@ REPEATING = [name for name, case in cases.CASES.items() if case.repeats]
 def test_only_these_take_no_weights():
     found = {name for name, case in cases.CASES.items() if not case.takes_weights}
     lazy = {"HierarchicalSelector", "LazySelector", "LazyNaiveBayes", "LazyNeighbors", "CFSSelector", "R2Screening"}
-    assert found == lazy | {"AverageLabelRanker", "NeighborsLabelRanker", "PairwiseLabelRanker", "ConformalSets"}
+    assert found == lazy
 
 
 def weighted_results(case, X, y, weights, new):
@@ -42,7 +42,8 @@ def test_weight_zero_is_a_deleted_row(name):
     case = cases.CASES[name]
 
     def check(data, drawn, form):
-        weights = np.where(np.arange(cases.N_ROWS) < 6, 1.0, drawn)  # both classes of every label stay
+        n_sure = 16 if case.alike else 6  # both classes of every label stay, and rows enough for a promise
+        weights = np.where(np.arange(cases.N_ROWS) < n_sure, 1.0, drawn)
         kept = np.flatnonzero(weights)
         X, y = (DECLARED | UNDECLARED)[form](data), data.targets[case.target]
         known = take_rows(X, kept)  # other rows may have values that fit has not seen
@@ -54,7 +55,8 @@ def test_weight_zero_is_a_deleted_row(name):
             assert np.isnan(np.delete(rows, kept, axis=0)).all()
         cases.assert_same(found, expected, form)
 
-    drawn = arrays(float, cases.N_ROWS, elements=st.sampled_from([0.0, 0.0, 1.0, 2.5]))
+    values = [0.0, 1.0] if case.alike else [0.0, 0.0, 1.0, 2.5]
+    drawn = arrays(float, cases.N_ROWS, elements=st.sampled_from(values))
     forms = ["pandas category", "polars enum", "pandas text"]
     if case.features == "numbers":
         forms += ["CSR", "dense", "pandas arrow"]
@@ -155,9 +157,40 @@ def test_relief_and_neighbours_scale_with_no_weight():
     )
 
 
+@pytest.mark.parametrize("name", ["AverageLabelRanker", "NeighborsLabelRanker", "PairwiseLabelRanker"])
+def test_label_rankers_follow_heavy_rows(name):
+    ranker = cases.CASES[name].make()
+    X = np.array([[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]])
+    y = np.array([[1, 2, 3], [1, 2, 3], [3, 2, 1]] * 2)
+    heavy = np.array([1.0, 1, 9, 1, 1, 9])
+    np.testing.assert_array_equal(ranker.fit(X, y).predict(X), np.tile([1, 2, 3], (6, 1)))
+    np.testing.assert_array_equal(ranker.fit(X, y, sample_weight=heavy).predict(X), np.tile([3, 2, 1], (6, 1)))
+
+
+def test_that_measures_count_every_row_once_is_told(tmp_path, capsys):
+    rows = [f"{k},{'cold' if k < 20 else 'warm'}, {{{1 + k % 2}}}" for k in range(40)]
+    head = "@relation r\n@attribute a numeric\n@attribute kind {cold,warm}\n@data\n"
+    file, model = tmp_path / "w.arff", tmp_path / "m.ramify"
+    file.write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
+    told = "every row counted once whatever its weight"
+    for arguments in (
+        ["fit", file, "-t", "kind", "-o", model, "--trees", 5],
+        ["predict", model, file, "-t", "kind", "-o", tmp_path / "p.csv"],
+        ["compare", file, "-t", "kind", "--method", "bagging", "--method", "random-forest", "--folds", 3, "--trees", 3],
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        assert stop.value.code == 0
+        assert told in " ".join(capsys.readouterr().out.split())
+
+
 def test_methods_that_cannot_weigh_rows_refuse_weighted_data_by_name():
     data = weighted_data(1.0 + np.arange(40) % 2)
     weights = data.sample_weight
+    with pytest.raises(ValueError, match="ConformalSets takes no row weights but zero and one other"):
+        ConformalSets().fit(data.X, data.y, sample_weight=weights)
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no row weights, so PairwiseLabelRanker cannot"):
+        PairwiseLabelRanker(KNeighborsClassifier()).fit(data.X, np.tile([1, 2, 3], (40, 1)), sample_weight=weights)
     with pytest.raises(ValueError, match="order='correlation' is chosen without the weights of rows"):
         ClassifierChain(order="correlation").fit(data.X, data.y, sample_weight=weights)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no row weights, so BinaryRelevance cannot"):

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ramify.analysis.fitting import fitted_estimator
 from ramify.analysis.methods import MODEL_METHODS
-from ramify.analysis.model_data import model_features, model_target, weighing
+from ramify.analysis.model_data import counted_once, model_features, model_target, weighing
 from ramify.analysis.model_quality import model_measures, model_predictions
 from ramify.analysis.results import Results
 from ramify.compare import Comparison, average_ranks, wins
@@ -112,7 +112,7 @@ def compare_methods(
     long = pd.DataFrame(rows)
     ratio = len(folds[0][1]) / len(folds[0][0])
     comparisons = {}
-    facts = {"Methods": ", ".join(methods), "Folds": str(n_folds)}
+    facts = {"Methods": ", ".join(methods), "Folds": f"{n_folds}{counted_once(data)}"}
     if n_estimators is not None:
         facts["Forests"] = f"{n_estimators} trees"
     for name in better:

@@ -34,6 +34,12 @@ def weighing(data: Dataset) -> Dataset:
     return replace(kept, sample_weight=None) if len(np.unique(data.sample_weight[rows])) < 2 else kept
 
 
+def counted_once(data: Dataset) -> str:
+    """What people must know of measures of weighted rows, in part of a sentence; nothing where all weigh the same."""
+    has_weights = data.sample_weight is not None and len(np.unique(data.sample_weight[data.sample_weight > 0])) > 1
+    return ", every row counted once whatever its weight" if has_weights else ""
+
+
 def refuse_weights(what: str, data: Dataset) -> None:
     """Refuse weighted data for what cannot use the weights of rows."""
     if data.sample_weight is not None:
@@ -161,7 +167,7 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
         return _matched_parts(data, model)
     names = tuple(model.label_names_)
     if kind.has_one_label:
-        return MatchedTarget(_as_classes(_class_names(data), model.classes_), np.arange(len(names)), "")
+        return MatchedTarget(_as_classes(_class_names(data), model.classes_), np.arange(len(names)), counted_once(data))
     position = {name: column for column, name in enumerate(data.label_names)}
     columns = np.array([column for column, name in enumerate(names) if name in position], dtype=np.intp)
     if not len(columns) or (kind.ranks_labels and len(columns) < len(names)):
@@ -173,7 +179,7 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
         truth = sparse.csr_array(sparse.csc_array(data.y)[:, given])
     lacking = [name for name in names if name not in position]
     note = f", over {len(columns)} of {len(names)} labels: the data lacks {_listed(lacking)}" if lacking else ""
-    return MatchedTarget(truth, columns, note)
+    return MatchedTarget(truth, columns, counted_once(data) + note)
 
 
 def _matched_parts(data: Dataset, model: Any) -> MatchedTarget | None:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify.analysis.explained import explained_rows
-from ramify.analysis.model_data import MatchedTarget, model_features, model_target, predicted_type
+from ramify.analysis.model_data import MatchedTarget, counted_once, model_features, model_target, predicted_type
 from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated
 from ramify.ensemble.threshold import label_sets
@@ -148,7 +148,7 @@ class Quality:
 def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> Quality:
     """How well a model predicts the unseen rows, or else those that it left out of bag."""
     if unseen is not None:
-        on = f"Measured on {unseen.n_samples} test rows"
+        on = f"Measured on {unseen.n_samples} test rows{counted_once(unseen)}"
         return _quality(model, model_target(unseen), model_predictions(model, model_features(unseen)), on)
     predicted = out_of_bag_predictions(model)
     if predicted is None:
@@ -159,6 +159,7 @@ def measured(model: Any, learnt: Dataset, unseen: Dataset | None) -> Quality:
     on = f"Measured out of bag on {seen.size} rows"
     if isinstance(model, Calibrated):
         on += ", each calibrated by the others"
+    on += counted_once(learnt)
     return _quality(model, model_target(learnt.rows(seen)), predicted.of_rows(seen), on)
 
 
@@ -186,7 +187,7 @@ def measured_by_folds(model: Any, data: Dataset, folds: Sequence[tuple[Any, np.n
         if decided is not None:
             decided[rows if kind.has_one_label else (rows[:, None], columns)] = _dense(predicted.decided)
     given = scores if kind.has_labels or n_columns > 1 else scores[:, 0]
-    on = f"Measured by cross-validation with {len(folds)} folds on {data.n_samples} rows"
+    on = f"Measured by cross-validation with {len(folds)} folds on {data.n_samples} rows{counted_once(data)}"
     return _quality(model, model_target(data), Predicted(given, decided), on)
 
 

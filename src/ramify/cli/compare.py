@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ramify.analysis import Results
+    from ramify.datasets import Dataset
 
 
 @click.command()
@@ -102,18 +103,21 @@ def compare(
         click.echo(json_text(_content(found)))
     elif not quiet:
         click.echo(plain(described(dataset, chosen=bool(target))))
-        _print(found)
+        _print(found, dataset)
         wrote(output, report)
 
 
-def _print(found: Results) -> None:
+def _print(found: Results, data: Dataset) -> None:
     """Means over the folds with their spread, and what the first measure says."""
+    from ramify.analysis.model_data import counted_once
+
     methods = list(next(iter(found.comparisons.values())).ranks.index)
     rows = [
         [measure, *(_mean_and_spread(comparison.table[method]) for method in methods)]
         for measure, comparison in found.comparisons.items()
     ]
-    console().print(table("Mean over the folds ± standard deviation", ["measure", *methods], rows))
+    title = f"Mean over the folds ± standard deviation{counted_once(data)}"
+    console().print(table(title, ["measure", *methods], rows))
     for name, value in found.facts.items():
         if name.endswith("left out"):
             click.echo(plain(f"{name}: {value}"))

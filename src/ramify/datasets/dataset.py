@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify import targets as kinds
+from ramify.features.file_columns import with_columns
 from ramify.features.frames import take_rows
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class Dataset:
     ----------
     X : ndarray or CSC of shape (n_samples, n_features)
         Features. A nominal column holds the code of its value in `categories`; NaN is missing. Codes are those of this
-        data set: a model that is used on another file is fitted and used on `to_frame()`, which has the values.
+        data set: a model that is used on another file is fitted and used on `to_frame()`, which has the values. A dense
+        array of a file knows its columns, and estimators refuse that of a file whose columns or codes are others.
     y : ndarray or CSR, optional
         Classes (n,), label sets (n, L) as 0/1 CSR (closed under ancestors where there is a hierarchy), numbers (n,) or
         (n, T), or rankings (n, L) of ranks: 1 best, equal = tie, NaN = unranked. In label sets and several numbers NaN,
@@ -109,6 +111,8 @@ class Dataset:
         for name in ("feature_names", "categories"):
             if len(getattr(self, name)) != n_features:
                 raise ValueError(f"{name} has {len(getattr(self, name))} entries for {n_features} features.")
+        if self.source and isinstance(self.X, np.ndarray):
+            object.__setattr__(self, "X", with_columns(self.X, self.feature_names, self.categories))
         if self.y is not None and self.y.shape[0] != self.X.shape[0]:
             raise ValueError(f"X has {self.X.shape[0]} rows and y has {self.y.shape[0]}; they must agree.")
 

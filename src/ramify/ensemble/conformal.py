@@ -17,8 +17,9 @@ from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import preference_matrix
 from ramify.ensemble.regressor import ForestRegressor
+from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import apply_features
-from ramify.features.frames import take_rows
+from ramify.features.frames import take_rows, weighing_data
 from ramify.parameters import check_option, check_real
 from ramify.state import FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, refuse_partly_known, target_type
@@ -112,7 +113,7 @@ class ConformalSets(BaseEstimator):
         self.calibrate = calibrate
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest and choose the threshold.
 
         Parameters
@@ -121,6 +122,8 @@ class ConformalSets(BaseEstimator):
             Features; NaN is missing.
         y : array, CSR or frame
             The target, as the forest takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight zero takes no part. Other weights must be equal: the promise is about rows that count alike.
         """
         with unchanged_on_failure(self):
             alpha = check_real(self, "alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
@@ -128,6 +131,7 @@ class ConformalSets(BaseEstimator):
             forest = self._checked_forest()
             if y is None:
                 raise ValueError("ConformalSets requires y to be passed, but the target y is None.")
+            X, y = _alike(X, y, sample_weight)
             if self.calibrate == "oob":
                 forest.fit(X, y)
                 scores, rows = _out_of_bag_scores(forest, X)
@@ -195,7 +199,7 @@ class ConformalSets(BaseEstimator):
 
     def _parts(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Positions of the rows to learn from, and of those held back."""
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
         if n_samples < 2:
             raise ValueError(
                 f"Some rows grow trees and others choose the threshold, but n_samples={n_samples}. Give more rows."
@@ -264,6 +268,21 @@ class ConformalSets(BaseEstimator):
         tags.input_tags, tags.target_tags.multi_output = inner.input_tags, True
         tags.target_tags.required = True
         return tags
+
+
+def _alike(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+    """The rows whose weight is not zero, or a refusal where they do not all weigh the same."""
+    X, y, sample_weight = weighing_data(X, y, sample_weight)
+    if sample_weight is not None:
+        weights = checked_sample_weight(
+            "ConformalSets", sample_weight, y.shape[0] if hasattr(y, "shape") else len(np.asarray(y))
+        )
+        if weights is not None and (weights != weights[0]).any():
+            raise ValueError(
+                "ConformalSets takes no row weights but zero and one other: what it promises is about rows that count "
+                "alike. Leave out sample_weight."
+            )
+    return X, y
 
 
 def _is_numbers(model: Any) -> bool:

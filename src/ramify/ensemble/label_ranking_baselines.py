@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.label_ranking_aggregation import consensus
+from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
 from ramify.features import (
     apply_features,
     distance_columns,
@@ -26,9 +27,10 @@ from ramify.features import (
     refuse_missing,
     stored_like,
 )
+from ramify.features.frames import weighing_data
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_integer, check_jobs, check_option
-from ramify.state import ENCODED_FEATURES, State, count, flags, integers, matrix, numbers, texts
+from ramify.state import ENCODED_FEATURES, State, count, flags, integers, matrix, numbers, perhaps, texts
 from ramify.targets.rankings import (
     break_ties,
     check_rankings,
@@ -130,10 +132,21 @@ class AverageLabelRanker(LabelRankerMixin, BaseEstimator):
         "ranking_": numbers("n_labels", low=1),
     }
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Average the rankings ``y``; the features only give the number of rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Average the rankings ``y``; the features only give the number of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples, n_labels)
+            Ranks.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; a row of weight zero takes no part.
+        """
+        X, y, sample_weight = weighing_data(X, y, sample_weight)
         ranks = self._check_rankings(learn_features(self, X).values, y)
-        self.preferences_ = mean_preferences(ranks)
+        self.preferences_ = mean_preferences(ranks, checked_sample_weight(self, sample_weight, len(ranks)))
         self.ranking_ = consensus(self.preferences_[None], self.n_outputs_, aggregate="borda")[0]
         return self
 
@@ -194,6 +207,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         "_compared": flags("n_rows", "n_pairs"),
         "_X": matrix("n_rows", "n_columns"),
         "_n_neighbors": count(),
+        "_weights": perhaps(numbers("n_rows", low=0)),
     }
 
     def __init__(
@@ -215,15 +229,30 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         yield self._signs.shape[1] == n_labels * (n_labels - 1) // 2, "there must be a sign per pair of labels"
         yield self._n_neighbors <= len(self._signs), "there are fewer training rows than neighbours"
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keep the training rows, and their rankings as signs."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Keep the training rows, and their rankings as signs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples, n_labels)
+            Ranks.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each neighbour counts; a row of weight zero is nobody's neighbour.
+        """
         n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
         check_option(self, "aggregate", self.aggregate, AGGREGATES)
         check_jobs(self, self.n_jobs)
+        X, y, sample_weight = weighing_data(X, y, sample_weight)
         features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
         refuse_missing(self, features.values)
         X = distance_columns(self, features)
         ranks = self._check_rankings(X, y)
+        weights = checked_sample_weight(self, sample_weight, len(ranks))
+        self.__dict__.pop("_weights", None)
+        if weights is not None:
+            self._weights = weights
         self._signs = pair_signs(ranks)
         first, second = label_pairs(self.n_outputs_)
         self._compared = ~np.isnan(ranks[:, first] + ranks[:, second])
@@ -245,9 +274,11 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         neighbors = search.kneighbors(stored_like(self._X, X), return_distance=False)
         signs = np.zeros((X.shape[0], self._signs.shape[1]))
         compared = np.zeros(signs.shape)
+        weights = getattr(self, "_weights", None)
         for column in neighbors.T:
-            signs += self._signs[column]
-            compared += self._compared[column]
+            weight = 1.0 if weights is None else weights[column, None]
+            signs += weight * self._signs[column]
+            compared += weight * self._compared[column]
         return np.divide(signs, compared, out=signs, where=compared > 0)
 
 
@@ -286,18 +317,34 @@ class PairwiseLabelRanker(LabelRankerMixin, BaseEstimator):
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit one classifier per pair of labels."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit one classifier per pair of labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples, n_labels)
+            Ranks.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, which the classifier must take; a row of weight zero takes no part.
+        """
         estimator = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
         if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
             raise TypeError(
                 "The 'estimator' parameter of PairwiseLabelRanker must be a classifier with fit and predict. "
                 f"Got {estimator!r} instead."
             )
+        X, y, sample_weight = weighing_data(X, y, sample_weight)
         self._takes_missing = bool(get_tags(estimator).input_tags.allow_nan)
         X = self._read(X, reset=True)
         signs = pair_signs(self._check_rankings(X, y))
-        self.estimators_ = [_pair_classifier(estimator, X, sign) for sign in signs.T]
+        weights = checked_sample_weight(self, sample_weight, len(signs))
+        if weights is not None and (weights == weights[0]).all():
+            weights = None
+        if weights is not None:
+            refuse_without_weights(type(self).__name__, estimator)
+        self.estimators_ = [_pair_classifier(estimator, X, sign, weights) for sign in signs.T]
         return self
 
     def predict_preferences(self, X: Any) -> NDArray[np.float64]:
@@ -337,12 +384,15 @@ def preference_matrix(mean_signs: NDArray[np.floating], n_labels: int) -> NDArra
     return matrix
 
 
-def _pair_classifier(estimator: Any, X: Any, signs: NDArray[np.int8]) -> Any:
+def _pair_classifier(
+    estimator: Any, X: Any, signs: NDArray[np.int8], weights: NDArray[np.float64] | None = None
+) -> Any:
     ordered = np.flatnonzero(signs)
     answers = np.unique(signs[ordered])
     if len(answers) < 2:
         return int(answers[0]) if len(answers) else 0
-    return clone(estimator).fit(X[ordered], signs[ordered])
+    weighed = {} if weights is None else {"sample_weight": weights[ordered]}
+    return clone(estimator).fit(X[ordered], signs[ordered], **weighed)
 
 
 def _pair_votes(classifier: Any, X: Any) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ from ramify.features.checks import (
     refuse_unseen,
     shown_name,
 )
+from ramify.features.file_columns import keep_columns
 from ramify.features.frames import canonical, columns_of_table, nominal_columns
 from ramify.features.own_codes import own_codes, zero_one_values
 
@@ -70,6 +71,7 @@ def learn_features(
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
     validate_data(estimator, X, skip_check_array=True)
+    keep_columns(estimator, X, reset=True)
     mask = _nominal_mask(estimator, X, categorical_features)
     if not mask.any():
         estimator.categories_ = [None] * estimator.n_features_in_
@@ -106,6 +108,7 @@ def apply_features(estimator: Any, X: Any) -> Features:
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
     validate_data(estimator, X, reset=False, skip_check_array=True)
+    keep_columns(estimator, X, reset=False)
     if all(values is None for values in estimator.categories_):
         return _numeric(estimator, X)
     return _encoded(estimator, X, columns_of_table(X))
@@ -129,6 +132,7 @@ def finite_features(estimator: Any, X: Any, *, reset: bool = True, allow_missing
     """
     refuse_dates(estimator, X)
     refuse_repeated_names(estimator, X)
+    keep_columns(estimator, X, reset=reset)
     with naming_text(estimator, X):
         checked = validate_data(estimator, X, reset=reset, ensure_all_finite=False, **options)
         kind = checked.dtype

@@ -19,6 +19,7 @@ import pandas as pd
 from scipy import sparse
 
 from ramify.datasets import Dataset
+from ramify.features.file_columns import FileColumns
 from ramify.hierarchy import Hierarchy
 from ramify.study.origin import imported_names, names_of_globals, release
 
@@ -85,7 +86,7 @@ class _Reader:
 
     def _content(self, value: Any, place: str) -> Iterable[bytes]:
         kind = type(value)
-        if kind in (np.ndarray, np.memmap):
+        if kind in (np.ndarray, np.memmap, FileColumns):
             return self._array(value, place)
         if kind in (tuple, list):
             return self._tagged(kind.__name__, ((item, f"{place}[{i}]") for i, item in enumerate(value)))
