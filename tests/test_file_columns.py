@@ -71,6 +71,15 @@ def test_rows_copies_and_models_in_files_remember(files, tmp_path):
     assert cross_val_score(clone(forest), first, files["first"].y, cv=2).mean() > 0.5
 
 
+def test_what_is_computed_of_an_array_is_plain(files):
+    X = files["first"].X
+    for computed in (X + 1, np.isnan(X), X.mean(axis=0), np.log1p(X)):
+        assert type(computed) is np.ndarray
+    assert isinstance(X.max(), np.floating)
+    assert round(np.isnan(X).mean(axis=1).max(), 1) == 0
+    assert type(X[1:]) is type(X)
+
+
 NUMERIC = [name for name, case in cases.CASES.items() if case.features != "terms" and hasattr(case.make(), "predict")]
 
 

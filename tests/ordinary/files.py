@@ -357,7 +357,80 @@ def biology_plots(rng: np.random.Generator, first: int) -> pd.DataFrame:
     )
 
 
+def messy(change: Callable[[pd.DataFrame, np.random.Generator], None]) -> Callable:
+    """A shop's customers, with one thing wrong."""
+
+    def frame(rng: np.random.Generator, first: int) -> pd.DataFrame:
+        income, age = people(rng)
+        churn = np.where(yes(rng, age.astype(float)), "yes", "no")
+        made = {
+            "customer": [f"{first + k:05d}" for k in range(N_ROWS)],
+            "age": age,
+            "income": income.round().astype(int),
+        }
+        table = pd.DataFrame({**made, "town": rng.choice(["Ulm", "Bonn", "Kiel"], N_ROWS), "churn": churn})
+        change(table, rng)
+        return table
+
+    return frame
+
+
+def with_unknown(table: pd.DataFrame, _: np.random.Generator) -> None:
+    table["income"] = ["unknown" if k == 7 else str(value) for k, value in enumerate(table["income"])]
+
+
+def with_two_dates(table: pd.DataFrame, rng: np.random.Generator) -> None:
+    pairs = zip(days(rng, "%Y-%m-%d"), days(rng, "%d/%m/%Y"), strict=True)
+    table.insert(3, "since", [pair[k % 2] for k, pair in enumerate(pairs)])
+
+
+def with_cases(table: pd.DataFrame, _: np.random.Generator) -> None:
+    table["churn"] = [value.upper() if k % 4 == 0 else f"{value} " for k, value in enumerate(table["churn"])]
+
+
+def with_total(table: pd.DataFrame, _: np.random.Generator) -> None:
+    table.loc[N_ROWS - 1, ["customer", "churn"]] = ["Total", "30"]
+    table.loc[N_ROWS - 1, ["age", "income"]] = [int(table["age"].sum()), int(table["income"].sum())]
+
+
+def with_tags(table: pd.DataFrame, rng: np.random.Generator) -> None:
+    table["churn"] = ["; ".join(rng.permutation(["red", "green", "blue"])[: rng.integers(0, 3)]) for _ in range(N_ROWS)]
+
+
+def with_units(table: pd.DataFrame, rng: np.random.Generator) -> None:
+    table["income"] = [f"{value / 1000:.2f}k" for value in table["income"]]
+    table.insert(3, "weight", [f"{value} kg" for value in rng.integers(50, 90, N_ROWS)])
+
+
+def with_one_class(table: pd.DataFrame, _: np.random.Generator) -> None:
+    table["churn"] = "no"
+
+
+def with_repeated_ids(table: pd.DataFrame, _: np.random.Generator) -> None:
+    table["customer"] = [f"{int(value) // 2:05d}" for value in table["customer"]]
+    table.columns = ["customer id", *table.columns[1:]]
+
+
+def twice_named(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False).replace("income", "age", 1).encode()
+
+
+def below_a_title(frame: pd.DataFrame) -> bytes:
+    return b"Customers of March\n\n" + frame.to_csv(index=False).encode()
+
+
+def below_merged_cells(frame: pd.DataFrame) -> bytes:
+    return b"Customer,,Money,,Result" + b"," * (frame.shape[1] - 5) + b"\n" + frame.to_csv(index=False).encode()
+
+
+def as_excel_named_csv(frame: pd.DataFrame) -> bytes:
+    content = io.BytesIO()
+    frame.to_excel(content, index=False)
+    return content.getvalue()
+
+
 PRODUCTS = ("--target", "Product*")
+CHURN = ("--target", "churn")
 FILES = {
     "bank_customers.csv": Ordinary(bank, "an identifier, dates and a constant would be features", PRODUCTS),
     "bank_dates.csv": Ordinary(bank, "dates are wanted as numbers", (*PRODUCTS, "--dates", "days")),
@@ -408,4 +481,19 @@ FILES = {
     "biology_plots.csv": Ordinary(
         biology_plots, "the target has decimal commas", ("--target", "yield"), delimited(";")
     ),
+    "messy_unknown.csv": Ordinary(messy(with_unknown), "'unknown' among numbers that differ in every row", CHURN),
+    "messy_dates.csv": Ordinary(messy(with_two_dates), "dates in two notations", CHURN),
+    "messy_dates_wanted.csv": Ordinary(
+        messy(with_two_dates), "and numbers wanted of them", (*CHURN, "--dates", "days")
+    ),
+    "messy_cases.csv": Ordinary(messy(with_cases), "YES and 'yes ' are one answer", CHURN),
+    "messy_total.csv": Ordinary(messy(with_total), "the last row sums up the others", CHURN),
+    "messy_tags.csv": Ordinary(messy(with_tags), "semicolons between labels, and none at all", CHURN),
+    "messy_units.csv": Ordinary(messy(with_units), "k and kg behind numbers", CHURN),
+    "messy_one_class.csv": Ordinary(messy(with_one_class), "all rows have one class", CHURN),
+    "messy_ids.csv": Ordinary(messy(with_repeated_ids), "every identifier occurs twice", CHURN),
+    "messy_names.csv": Ordinary(messy(lambda *_: None), "two columns have one name", CHURN, twice_named),
+    "messy_title.csv": Ordinary(messy(lambda *_: None), "a title above the table", CHURN, below_a_title),
+    "messy_merged.csv": Ordinary(messy(lambda *_: None), "merged cells above the names", (), below_merged_cells),
+    "messy_excel.csv": Ordinary(messy(lambda *_: None), "an Excel file called .csv", CHURN, as_excel_named_csv),
 }

@@ -117,6 +117,12 @@ def refuse_empty(data: Dataset, *, features: bool = True) -> Dataset:
         raise ValueError(f"{data.source or 'The data'} has no rows. Name a file with rows below the columns' names.")
     if features and data.n_features == 0:
         raise ValueError(f"{data.source or 'The data'} has no features, only a target. Name another target or file.")
+    if features and data.target_type.has_one_label and data.n_labels == 1:
+        only = f"All {data.n_samples} rows" if data.n_samples > 1 else "The one row"
+        raise ValueError(
+            f"{only} of {data.source or 'the data'} {'are' if data.n_samples > 1 else 'is'} of the class "
+            f"{data.label_names[0]!r}: there is nothing to tell apart. Name another target with --target."
+        )
     return data
 
 

@@ -22,6 +22,7 @@ _AMOUNT_WORDS = {"of", "per", "count", "total", "amount"}
 _NAMED = "account case client customer employee gene invoice item loan order passenger patient person policy record row"
 _NAMED += " sample session student subject ticket transaction user visit"
 _JOINED = {f"{noun}{word}" for noun in _NAMED.split() for word in ("id", "no", "nr", "number")}
+_PLAIN = re.compile(r"[+-]?(?:[1-9][0-9]*|0)(?:\.[0-9]+)?")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -176,6 +177,8 @@ def _distinct_share(name: str, column: Any, *, is_first: bool) -> str | None:
     """In which share of the rows an identifier has another value, or None if the column is none."""
     if isinstance(column, TextColumn):
         n_distinct = len(column.values)
+        if n_distinct >= _DISTINCT * len(column) and not names_rows(name) and _are_mostly_numbers(column.values):
+            return None  # numbers with a slip among them are asked about, not left out
     elif _may_number_rows(name, column, is_first=is_first):
         n_distinct = len(np.unique(column[~np.isnan(column)]))
     else:
@@ -183,6 +186,11 @@ def _distinct_share(name: str, column: Any, *, is_first: bool) -> str | None:
     if n_distinct < _DISTINCT * len(column):
         return None
     return "every row" if n_distinct == len(column) else f"{int(100 * n_distinct / len(column))} % of the rows"
+
+
+def _are_mostly_numbers(values: Sequence[str]) -> bool:
+    some = values[:_SAMPLE]
+    return 2 * sum(_PLAIN.fullmatch(value) is not None for value in some) > len(some)
 
 
 def _are_the_same(column: Any, other: Any) -> bool:

@@ -22,6 +22,10 @@ class FileColumns(np.ndarray):
     def __array_finalize__(self, made_of: Any) -> None:
         self.columns_of_file = getattr(made_of, "columns_of_file", None)
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """What is computed of it is a plain array or number."""
+        return array[()] if return_scalar else np.asarray(array)
+
 
 def with_columns(X: np.ndarray, names: Sequence[str], categories: Sequence[Sequence[str] | None]) -> FileColumns:
     """The array, not copied, with what its columns are.

@@ -14,7 +14,7 @@ from ramify.datasets.readers.attached_hierarchy import with_features_ordered, wi
 from ramify.datasets.readers.gaf import read_gaf
 from ramify.datasets.readers.label_rankings import are_rankings, have_order_column, read_rankings
 from ramify.datasets.readers.mulan import label_file_of, read_mulan
-from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name
+from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, zipped_name
 from ramify.datasets.readers.sparse_text import holds_sparse_text, read_sparse_text
 from ramify.datasets.readers.standard_input import named_source, with_standard_input
 from ramify.datasets.readers.tables import Roles, read_csv, read_excel, read_parquet
@@ -134,6 +134,8 @@ def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, 
     if ".edges." in plain_name(first).lower():
         raise FileError(first, "this holds a hierarchy and no data", advice="Use read_edges.")
     ending = plain_name(first).lower().rpartition(".")[2]
+    if ending not in {*READERS, *_NO_DATA} and first.suffix.lower() == ".zip" and first.is_file():
+        ending = zipped_name(first).lower().rpartition(".")[2]
     if ending in _NO_DATA:
         fault, advice = _NO_DATA[ending]
         raise FileError(first, fault, advice=advice)

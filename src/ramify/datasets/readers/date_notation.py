@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 DateNumbers = Literal["parts", "days"]
 DAY_FIRST, MONTH_FIRST = "dmy", "mdy"
+_NEARLY_ALL = 0.9
 
 ISO = "ISO8601"
 COMPACT = "%Y%m%d"
@@ -53,6 +54,22 @@ def date_formats(cells: Sequence[str]) -> tuple[str, ...]:
         found = [_with_time(form, first) for form in formats]
         return tuple(form for form in found if bool(dates_of(cells, form).notna().all()))
     return ()
+
+
+def unlike_dates(cells: Sequence[str]) -> tuple[str, str] | None:
+    """Two cells that are not written alike, of a column whose cells are nearly all dates; None for others."""
+    if len(cells) < 2 or (_notation(cells[0]) is None and _notation(cells[-1]) is None):
+        return None
+    notations = [_notation(cell) for cell in cells]
+    n_dates = len(cells) - notations.count(None)
+    if n_dates < _NEARLY_ALL * len(cells) or len(set(notations)) < 2:
+        return None
+    first = next(at for at, notation in enumerate(notations) if notation is not None)
+    return cells[first], next(c for c, notation in zip(cells, notations, strict=True) if notation != notations[first])
+
+
+def _notation(cell: str) -> int | None:
+    return next((at for at, (notation, _) in enumerate(_NOTATIONS) if notation.fullmatch(cell)), None)
 
 
 def _with_time(form: str, first: re.Match[str]) -> str:

@@ -29,6 +29,9 @@ from ramify.features.categories import canonical_value
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
 
+_NEAR_THE_TOP = 20
+_ABOVE = "If the columns' names stand in this line, remove the lines above it."
+
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_CHARACTERS = frozenset("0123456789+-.eE")
 _PADDED = re.compile(r"(?:^|,)[+-]?0[0-9]")
@@ -157,7 +160,8 @@ def check_width(
                 f"the row has {len(cells)} cells and {what} has {width}",
                 line=line,
                 column=_column_of(path, line, width, layout),
-                advice="Leave a cell empty where a value is missing, and quote cells that hold the separator.",
+                advice="Leave a cell empty where a value is missing, and quote cells that hold the separator."
+                + (f" {_ABOVE}" if width < len(cells) and line < _NEAR_THE_TOP else ""),
             )
 
 
@@ -368,7 +372,8 @@ def _refuse_mixture(table: Table, position: int, cells: TextColumn) -> None:
         row,
         position,
         f"{shown(cells.values[cells.codes[row]])} stands in column {shown(name)}, which holds numbers",
-        f"Correct the cell, leave it empty if it is missing, or say categorical=[{name!r}] (--nominal).",
+        f"Correct the cell, leave it empty if it is missing, or say categorical=[{name!r}] (--nominal)."
+        + (f" {_ABOVE}" if row == 0 and len(other) == 1 else ""),
     )
 
 

@@ -137,6 +137,16 @@ def plain_name(path: PathLike) -> str:
     return stem if stem and suffix.lower() in {"gz", "bz2", "xz", "zip"} else name
 
 
+def zipped_name(path: PathLike) -> str:
+    """Name of the one file in an archive whose own name does not say what it holds."""
+    with Path(path).open("rb") as raw:
+        if not zipfile.is_zipfile(raw):
+            return Path(path).name
+        next(_from_zip(path, raw), None)  # refuses several files
+        with zipfile.ZipFile(raw) as archive:
+            return next(m.filename for m in _members(archive))
+
+
 def read_pieces(path: PathLike) -> Iterator[bytes]:
     """The content of a file in pieces, decompressed if its first bytes say that it is compressed.
 
@@ -294,9 +304,15 @@ def _xz_decompressor() -> lzma.LZMADecompressor:
     return lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
 
 
+def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+
+
 def _from_zip(path: PathLike, raw: BinaryIO) -> Iterator[bytes]:
     with zipfile.ZipFile(raw) as archive:
-        members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+        members = _members(archive)
+        if any(m.filename == "[Content_Types].xml" for m in members):
+            raise FileError(path, "this is an Excel file", advice="Let its name end with .xlsx.")
         if len(members) != 1:
             names = ", ".join(shown(m.filename) for m in members[:5])
             raise FileError(

@@ -22,10 +22,18 @@ from ramify.datasets.readers.date_notation import (
     date_formats,
     date_numbers,
     dates_of,
+    unlike_dates,
 )
 from ramify.datasets.readers.delimited import Table, column_values
 from ramify.datasets.readers.raw_files import advice_for_name, sha256_of, shown
 from ramify.datasets.readers.table_numbers import with_written_numbers
+from ramify.datasets.readers.table_oddities import (
+    label_separator,
+    oddities,
+    rare_classes,
+    spellings,
+    with_own_names,
+)
 from ramify.datasets.readers.table_target import (
     TargetChoice,
     holds_ordinary_text,
@@ -37,6 +45,7 @@ from ramify.datasets.text_column import TextColumn
 from ramify.features.frames import name_fits
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
+from ramify.targets import target_type
 
 Names = str | Sequence[str]
 Feature = tuple[str, np.ndarray, tuple[str, ...] | None]
@@ -140,6 +149,7 @@ def ignored_positions(names: list[str], choice: TableChoice) -> set[int]:
 
 def table_dataset(table: Table, choice: TableChoice) -> Dataset:
     """A table as a data set."""
+    table = with_own_names(table)
     choice = choice.for_names(table.names)
     known = choice.known_roles
     named = [name for name in _listed(choice.target or ()) if name in table.names]
@@ -150,6 +160,7 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
     excluded = {*ignored, *taken.values()}
     targets = _target_positions(table, choice, excluded)
     free = [j for j in range(len(table.names)) if j not in excluded and j not in targets]
+    choice, label_notes = _with_label_separator(table, choice, targets)
     written = [j for j in free if j not in nominal]
     if len(targets) == 1 and may_be_numbers(choice.kind):
         written += targets
@@ -167,10 +178,14 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
     )
     found = read_table_target(table, target_choice, targets, may_lack=known is not None)
     formats = _date_columns(table, [j for j in free if j not in nominal and j not in kept], known)
-    notes = [*table.notes, *found.notes]
+    notes = [*table.notes, *label_notes, *found.notes]
     left_out: dict[int, str] = {}
     if choice.roles == "auto":
         undated = formats if choice.date_numbers is None else {}
+        mixed = _mixed_dates(
+            table, [j for j in free if j not in nominal and j not in kept and j not in formats], choice
+        )
+        free = [j for j in free if j not in mixed]
         columns = {j: table.columns[j] for j in free if j not in kept and (j in undated or j not in formats)}
         columns = {j: column for j, column in columns.items() if j not in nominal or j in table.nominal}
         examples = {j: _example(table.columns[j]) for j in undated}
@@ -180,8 +195,8 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
         roles = found_roles(table.names, columns, table.n_rows, examples, y, cells, named=is_named)
         if roles.identifier is not None:
             taken["identifier"] = roles.identifier
-        left_out = roles.left_out
-        notes += roles.notes
+        left_out = {**mixed, **roles.left_out}
+        notes += [*(f"{table.names[j]} is left out: {why}." for j, why in mixed.items()), *roles.notes]
     features: list[Feature] = []
     dates: dict[str, str] = {}
     wanted = choice.date_numbers or (known.date_numbers if known is not None else None)
@@ -194,6 +209,12 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
         else:
             features.append((name, *column_values(table, j, nominal=j in nominal)))
     notes += _told_dates(features, dates)
+    if choice.roles == "auto":
+        names = {name for name, _, categories in features if categories is not None}
+        notes += oddities(table, sources, [j for j in sources if table.names[j] in names], left_out)
+        if len(targets) == 1 and found.kind is not None and target_type(found.kind).has_one_label:
+            notes += [*spellings(table.names[targets[0]], table.columns[targets[0]])]
+            notes += rare_classes(table, targets[0], found.y, found.label_names)
     sizes = np.bincount(table.file_of, minlength=len(table.paths)).tolist()
     X = _matrix([values for _, values, _ in features], table.n_rows)
     identifier = taken.get("identifier")
@@ -226,6 +247,32 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
         source=", ".join(map(str, table.paths)),
         sha256=sha256_of(table.paths),
     )
+
+
+def _with_label_separator(table: Table, choice: TableChoice, targets: list[int]) -> tuple[TableChoice, list[str]]:
+    """The choice with the sign between the labels of sets, where it is found to be another than the usual one."""
+    may_be_sets = choice.kind is None or target_type(choice.kind).has_sets
+    if len(targets) != 1 or choice.label_separator != "|" or not may_be_sets:
+        return choice, []
+    sign = label_separator(table.columns[targets[0]], said=choice.kind is not None)
+    if sign is None:
+        return choice, []
+    told = f"The target {table.names[targets[0]]} holds sets of labels with {sign!r} between them"
+    otherwise = "" if choice.kind is not None else "; kind='classes' (--kind classes) takes each text as one class"
+    return replace(choice, label_separator=sign), [f"{told}{otherwise}."]
+
+
+def _mixed_dates(table: Table, columns: list[int], choice: TableChoice) -> dict[int, str]:
+    """Columns of dates in several notations, of which no numbers can be made, and why they are left out."""
+    found = {}
+    for j in columns:
+        cells = table.columns[j]
+        if isinstance(cells, TextColumn) and (pair := unlike_dates(cells.values)) is not None:
+            found[j] = f"dates that are not all written alike, such as {shown(pair[0])} and {shown(pair[1])}"
+            if choice.date_numbers is not None:
+                fault = f"{shown(pair[1])} in {shown(table.names[j])} is not written as {shown(pair[0])} is"
+                raise table.error(cells.row_of(pair[1]), j, fault, "Write all dates of a column alike.")
+    return found
 
 
 def positions_of(table: Table, names: Names | Collection[str], parameter: str) -> list[int]:

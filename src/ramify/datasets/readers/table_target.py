@@ -185,7 +185,7 @@ def _kind_of(cells: Any, choice: TargetChoice) -> Target:
         return "rankings"
     if any(choice.label_separator in value for value in values):
         return "hierarchy" if any(choice.path_separator in value for value in values) else "labels"
-    return "numbers" if are_plain_numbers(values) and not {"0", "1"}.issuperset(values) else "classes"
+    return "numbers" if are_plain_numbers(values) and not {"0", "1", "0.0", "1.0"}.issuperset(values) else "classes"
 
 
 def _target_numbers(table: Table, targets: list[int]) -> np.ndarray:
