@@ -100,7 +100,8 @@ def test_every_estimator_that_predicts_refuses_columns_in_another_order(name, tm
         "numbers": values[:, :2],
         "rankings": np.tile([[1.0, 2, 3], [3, 1, 2]], (12, 1)),
     }
-    fitted = case.make().fit(one, targets[case.target])
+    targets["mixed"] = np.column_stack([values[:, 0].astype(object), targets["classes"].astype(object), Y[:, 1]])
+    fitted = case.make().fit(one, targets[case.target.removeprefix("unknown ")])
     fitted.predict(one)
     with pytest.raises(ValueError, match="whose columns are not those that"):
         fitted.predict(other)

@@ -32,7 +32,7 @@ LIMITS = {
     "isinstance on forests": 0,
     "private names of other packages": 0,
     "names that the core binds": 32,
-    "lines of Python without docstrings, comments and blanks": 27_700,
+    "lines of Python without docstrings, comments and blanks": 27_800,
     "lines of C++ without comments and blanks": 12_600,
 }
 
