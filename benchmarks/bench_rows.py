@@ -5,7 +5,8 @@
 One thread, trees of full depth, `sqrt` features per node, the same generated numbers of which ten drive the label. The
 libraries take turns on each size, so that other work on the machine slows all of them. XGBoost bins into 255 as Ramify
 with `max_bins=255` does, and draws 63 of 100 rows where the others draw with replacement. Its trees of full
-depth without regularisation predict less well than the others', so its times are of such trees, not of how it is best used.
+depth without regularisation predict less well than the others', so its times are of such trees, not of
+how it is best used.
 """
 
 from __future__ import annotations
