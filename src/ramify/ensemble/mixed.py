@@ -158,6 +158,7 @@ class MixedForest(BaseForest, GuidedParameters):
         "_offset": numbers("n_labels"),
         "_output_weights": numbers("n_labels", low=0),
         "_first_outputs": integers("n_targets", below="n_labels"),
+        "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
         "oob_scores_": perhaps(instance(dict)),
     }
     _of_one_fit: ClassVar[tuple[str, ...]] = (*BaseForest._of_one_fit, "oob_scores_")
