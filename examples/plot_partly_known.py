@@ -42,7 +42,7 @@ new = truth[400:][:, [made.hierarchy.index(name) for name in data.label_names]]
 
 def reached(y):
     forest = ForestClassifier(100, hierarchy=data.hierarchy, random_state=0).fit(data.X, y)
-    return auprc(new, forest.predict_proba(made.X[400:]))
+    return auprc(new, forest.predict_proba(np.asarray(made.X[400:])))  # the same columns under other names
 
 
 y = data.y.toarray()

@@ -5,6 +5,7 @@ import warnings
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from tests.metamorphic import cases
 from tests.metamorphic.forms import DECLARED, UNDECLARED
@@ -20,7 +21,7 @@ def test_every_estimator_has_a_case():
 
 
 def fitted(case, form, data, X):
-    estimator = case.make()
+    estimator = clone(case.make())  # cases share forests
     if data.nominal and form in UNDECLARED:
         part = "estimator__categorical_features" if "estimator" in estimator.get_params() else "categorical_features"
         part = "ranker__estimator__categorical_features" if "ranker" in estimator.get_params() else part
