@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ramify.ensemble.base import BaseForest
-from ramify.ensemble.explanation import Output
+from ramify.ensemble.units import InUnits
 from ramify.state import State, flag, numbers, one_of
 from ramify.targets import NumberTarget, encode_numbers
 
 
-class ForNumbers(RegressorMixin, BaseForest):
+class ForNumbers(RegressorMixin, InUnits):
     """Trees for one or several numbers; use a class derived from it."""
 
     fitted_state: ClassVar[State] = {
@@ -23,7 +23,6 @@ class ForNumbers(RegressorMixin, BaseForest):
         "scale_": numbers("n_labels"),
         "_single": flag(),
     }
-    scale_: np.ndarray
     _single: bool
     target_weight: Any
 
@@ -53,31 +52,6 @@ class ForNumbers(RegressorMixin, BaseForest):
     def output_weights(self) -> np.ndarray:
         """Weight of each target in the impurity."""
         return super().output_weights() if self.target_weight is None else np.array(self.target_weight, dtype=float)
-
-    def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
-        """What each feature on the path added to a prediction, and the value that all predictions start from.
-
-        Parameters
-        ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features.
-        label : str or int, default=0
-            Name of the target in `label_names_`, or its position.
-
-        Returns
-        -------
-        contributions : array of shape (n_samples, n_features)
-            In units of the target; each row sums, together with `base`, to the prediction.
-        base : float
-            The mean prediction of the roots.
-        """
-        values, base = super().contributions(X, label)
-        output = self._label_index(label)
-        return values * self.scale_[output], float(base * self.scale_[output] + self.prior_[output])
-
-    def _output(self, label: Any) -> Output:
-        index = self._label_index(label)
-        return Output(index, self.label_names_[index], float(self.scale_[index]), float(self.prior_[index]))
 
     def _in_units(self, standardised: np.ndarray) -> np.ndarray:
         numbers = standardised * self.scale_ + self.prior_

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.base import BaseForest
-from ramify.ensemble.explanation import Output
 from ramify.ensemble.tree_parameters import GuidedParameters
+from ramify.ensemble.units import InUnits
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import part_score
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MixedForest(BaseForest, GuidedParameters):
+class MixedForest(InUnits, GuidedParameters):
     """One ensemble of predictive clustering trees for classes, label sets and numbers side by side.
 
     The vectors of all targets stand side by side, each target scaled to unit variance, and the impurity is the sum of
@@ -203,6 +203,9 @@ class MixedForest(BaseForest, GuidedParameters):
         self._output_weights = target.weights
         self.prior_, self.scale_, self._offset = target.units(weights)
 
+    def _start(self) -> np.ndarray:
+        return self._offset
+
     def output_weights(self) -> np.ndarray:
         """Weight of each output in the impurity."""
         check_is_fitted(self, "trees_")
@@ -341,31 +344,6 @@ class MixedForest(BaseForest, GuidedParameters):
         owner = np.repeat(np.arange(len(self.target_names_)), np.diff([*self._first_outputs, self.n_outputs_]))
         sums = sparse.csr_array((np.ones(len(owner)), owner, np.arange(len(owner) + 1)))
         return sparse.csr_array(per_output @ sums), self.target_names_, None
-
-    def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
-        """What each feature on the path added to a prediction, and the value that all predictions start from.
-
-        Parameters
-        ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features.
-        label : str or int, default=0
-            Name of the output in `label_names_`, or its position.
-
-        Returns
-        -------
-        contributions : array of shape (n_samples, n_features)
-            In units of the output; each row sums, together with `base`, to the prediction.
-        base : float
-            The mean prediction of the roots.
-        """
-        values, base = super().contributions(X, label)
-        output = self._label_index(label)
-        return values * self.scale_[output], float(base * self.scale_[output] + self._offset[output])
-
-    def _output(self, label: Any) -> Output:
-        index = self._label_index(label)
-        return Output(index, self.label_names_[index], float(self.scale_[index]), float(self._offset[index]))
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted forest together."""
