@@ -252,8 +252,8 @@ def claims_lines(found: Results) -> list[str]:
     if found.discoveries is None:
         return [f"No claims: {found.no_claims}."] if found.no_claims else []
     claims = found.discoveries
-    drivers = {claim.feature for claim in claims.claims}
-    lines = [f"{len(claims.claims)} claims of {len(drivers)} features or groups. {claims.question} {claims.guarantee}"]
+    made = "1 claim" if len(claims.claims) == 1 else f"{len(claims.claims)} claims"
+    lines = [f"{made} that a feature or group {claims.verb} a branch. {claims.question} {claims.guarantee}"]
     if claims.groups:
         number = "1 group" if len(claims.groups) == 1 else f"{len(claims.groups)} groups"
         lines.append(f"{number} of features that cannot be told apart: they are claimed together.")

@@ -17,10 +17,9 @@ def _part(results: Results) -> dict[str, Any] | None:
     found = results.discoveries
     if found is None:
         return {"sentences": [f"No claims: {results.no_claims}."], "table": None} if results.no_claims else None
-    units = dict.fromkeys(claim.feature for claim in found.claims)
+    number = "1 claim" if len(found.claims) == 1 else f"{len(found.claims):,} claims"
     sentences = [
-        f"{len(found.claims):,} claims that one of {len(units):,} features or groups {found.verb} a branch, at an "
-        f"error rate of {100 * found.fdr:g} %.",
+        f"{number} that a feature or group {found.verb} a branch, at an error rate of {100 * found.fdr:g} %.",
         found.question,
         found.guarantee,
     ]
