@@ -56,7 +56,7 @@ def measured(X: np.ndarray, y: np.ndarray, n_trees: int, n_repeats: int) -> list
     sizes: dict[str, list[int]] = {name: [] for name in seconds}
     cpu: list[float] = []
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
         expected = forest.set_params(n_jobs=1).fit(X, y).predict_proba(X[:500])

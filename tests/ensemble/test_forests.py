@@ -289,7 +289,7 @@ def test_blocks_of_trees_on_a_backend_give_the_same_forest(hierarchical, fitted,
     )
     monkeypatch.setattr(growing, "_blocks", lambda *given: blocks.extend(cut(*given)) or blocks)
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
     ):

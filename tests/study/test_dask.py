@@ -24,7 +24,7 @@ pytestmark = [
 @pytest.fixture
 def cluster():
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     ) as running:
         yield running
 
@@ -58,7 +58,7 @@ def test_a_cluster_that_is_gone_is_a_typed_error_and_the_study_resumes(tmp_path,
     whole = numbers(toy_study.study(folder=tmp_path / "local").run())
     study = toy_study.study(folder=tmp_path / "study")
     cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     )
     client = distributed.Client(cluster)
 

@@ -184,7 +184,7 @@ def test_a_dask_cluster_gives_the_same_hash(scorecard):
     expected = json.loads(GOLDEN.read_text())["hierarchical_forest"]
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
