@@ -24,15 +24,42 @@ double nearest_double(const char* begin, const char* end) {
 #endif
 }
 
+constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/// Reads at most 15 digits with or without a point, as most cells are: both numbers below are exact, so one rounding
+/// gives the nearest. False for anything else.
+bool read_short_number(const char* begin, const char* end, double& value) {
+  if (end - begin > 16) return false;
+  std::uint64_t mantissa = 0;
+  const char* point = nullptr;
+  for (const char* p = begin; p < end; ++p) {
+    if (is_digit(*p)) {
+      mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p - '0');
+    } else if (*p == '.' && !point) {
+      point = p;
+    } else {
+      return false;
+    }
+  }
+  const std::ptrdiff_t n_digits = end - begin - (point != nullptr);
+  if (n_digits == 0 || n_digits > 15) return false;
+  value = static_cast<double>(mantissa);
+  if (point) value /= powers[end - point - 1];
+  return true;
+}
+
 }  // namespace
 
 NumberState read_number(const char* begin, const char* end, double& value) {
-  static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   const char* p = begin;
   const bool negative = p < end && *p == '-';
   if (p < end && (*p == '-' || *p == '+')) ++p;
   const char* digits = p;
+  if (read_short_number(digits, end, value)) {
+    if (negative) value = -value;
+    return NumberState::good;
+  }
 
   std::uint64_t mantissa = 0;
   int n_significant = 0;      // digits after leading zeros

@@ -247,7 +247,7 @@ def _read_regular(
         decoded(path, content, encoding)
     if not is_plain or len(separator.encode()) != 1 or separator in '"\r\n':
         return None
-    if b"\x00" in content or content.count(b"\r") != content.count(b"\r\n"):
+    if b"\x00" in content or (b"\r" in content and content.count(b"\r") != content.count(b"\r\n")):
         return None
     header, start = _header_line(content)
     if not header or b'"' in header:

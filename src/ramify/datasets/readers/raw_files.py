@@ -147,8 +147,8 @@ def zipped_name(path: PathLike) -> str:
             return next(m.filename for m in _members(archive))
 
 
-def read_pieces(path: PathLike) -> Iterator[bytes]:
-    """The content of a file in pieces, decompressed if its first bytes say that it is compressed.
+def read_pieces(path: PathLike, size: int = _PIECE) -> Iterator[bytes]:
+    """The content of a file in pieces of a size (-1: a plain file whole), decompressed if its first bytes say so.
 
     A compressed file that unpacks to more than 64 MiB and to more than 100 times its own size is refused.
     """
@@ -165,13 +165,13 @@ def read_pieces(path: PathLike) -> Iterator[bytes]:
         elif start[:4] in {b"PK\x03\x04", b"PK\x05\x06"}:
             yield from _limited(path, _from_zip(path, raw), size)
         else:
-            while piece := raw.read(_PIECE):
+            while piece := raw.read(size):
                 yield piece
 
 
 def read_bytes(path: PathLike) -> bytes:
     """The whole content of a file, decompressed."""
-    return b"".join(read_pieces(path))
+    return b"".join(read_pieces(path, size=-1))  # one piece is not copied
 
 
 def read_text(path: PathLike, encoding: str = "utf-8") -> str:
