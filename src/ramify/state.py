@@ -95,14 +95,15 @@ def flags(*shape: Size) -> Part:
     return Part(f"true and false of shape {_shape_words(shape)}", holds)
 
 
-def matrix(*shape: Size) -> Part:
-    """Finite numbers, dense or sparse."""
+def matrix(*shape: Size, nan: bool = False) -> Part:
+    """Finite numbers (or NaN, if allowed), dense or sparse."""
 
     def holds(value: Any, sizes: Sizes) -> bool:
         is_matrix = sparse.issparse(value) or isinstance(value, np.ndarray)
         if not is_matrix or value.dtype.kind not in "biuf" or not _has_shape(sizes, value.shape, shape):
             return False
-        return bool(np.isfinite(value.data if sparse.issparse(value) else value).all())
+        cells = value.data if sparse.issparse(value) else value
+        return bool((np.isfinite(cells) | (nan & np.isnan(cells))).all())
 
     return Part(f"a matrix of numbers of shape {_shape_words(shape)}", holds)
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+from ramify import load, save
 from ramify.chains import (
     BinaryRelevance,
     ClassifierChain,
@@ -12,6 +13,7 @@ from ramify.chains import (
     IterativeStratification,
     LabelPowerset,
     LClassifierChains,
+    MLkNN,
     PairwiseLabels,
     label_statistics,
 )
@@ -80,6 +82,53 @@ def test_thresholds_are_chosen_on_known_cells(threshold):
     fitted = ClassifierChain(LogisticRegression(), threshold=threshold, random_state=0).fit(X, Y)
     assert np.isfinite(fitted.threshold_).all()
     assert fitted.predict(X).shape == Y.shape
+
+
+def slow_mlknn(X, Y, X_new, k, weights):
+    """Zhang and Zhou's counts for each label alone, among the rows of which it is known."""
+    scores = np.zeros((len(X_new), Y.shape[1]))
+    for label in range(Y.shape[1]):
+        known = np.flatnonzero(~np.isnan(Y[:, label]))
+        has, w = Y[known, label], weights[known]
+
+        def neighbours(x, left_out, known=known, has=has):
+            distance = np.linalg.norm(X[known] - x, axis=1)
+            distance[known == left_out] = np.inf
+            return int(has[np.argsort(distance, kind="stable")[:k]].sum())
+
+        counts = np.array([neighbours(X[row], row) for row in known])
+        prior = (1 + w @ has) / (2 + w.sum())
+        for row, x in enumerate(X_new):
+            same = counts == neighbours(x, -1)
+            yes = prior * (1 + w @ (same * has)) / (k + 1 + w @ has)
+            no = (1 - prior) * (1 + w @ (same * (1 - has))) / (k + 1 + w @ (1 - has))
+            scores[row, label] = yes / (yes + no)
+    return scores
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mlknn_counts_known_rows_and_known_neighbours(weighted):
+    X, _, Y = make_data()
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(X)) if weighted else np.ones(len(X))
+    Y[:, 2] = np.where(np.isnan(Y[:, 0]), np.nan, 1)  # two labels are known of the same rows
+    found = MLkNN(n_neighbors=5).fit(X[:100], Y[:100], weights[:100] if weighted else None)
+    expected = slow_mlknn(X[:100], Y[:100], X[100:], 5, weights[:100])
+    np.testing.assert_allclose(found.predict_proba(X[100:]), expected, rtol=1e-12)
+
+
+def test_mlknn_leaves_out_unknown_rows_is_saved_and_needs_enough_known_ones(tmp_path):
+    X, truth, Y = make_data(n=80)
+    keep = np.arange(80) % 5 > 0
+    with_them = MLkNN(threshold="f1").fit(X, np.where(keep[:, None], truth, np.nan))
+    without = MLkNN(threshold="f1").fit(X[keep], truth[keep])
+    np.testing.assert_array_equal(with_them.predict_proba(X), without.predict_proba(X))
+    np.testing.assert_array_equal(with_them.threshold_, without.threshold_)
+    fitted = MLkNN().fit(X, Y)
+    save(fitted, tmp_path / "model.ramify")
+    np.testing.assert_array_equal(load(tmp_path / "model.ramify").predict_proba(X), fitted.predict_proba(X))
+    few = np.where(np.arange(80)[:, None] < [80, 9, 80], truth, np.nan)
+    with pytest.raises(ValueError, match="'y1' is known of 9, n_neighbors = 10"):
+        MLkNN().fit(X, few)
 
 
 def test_orders_that_need_complete_label_sets_say_so():

@@ -148,7 +148,7 @@ def test_files_bring_it_back_whole(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda m: setattr(m, "_labels", m._labels * 2), "labels of training rows must be 0 or 1"),
+        (lambda m: setattr(m, "_labels", m._labels * 2), "labels of training rows must be 0, 1 or unknown"),
         (lambda m: setattr(m, "_labels", m._labels[:, :2]), "other labels"),
         (lambda m: setattr(m, "_rows", m._rows[:, :3]), "other features"),
         (lambda m: setattr(m, "_rows", m._rows[:30]), "_labels"),

@@ -163,10 +163,129 @@ def test_models_of_partly_known_targets_are_saved(tmp_path):
     np.testing.assert_array_equal(again.known_share_, forest.known_share_)
 
 
-def test_what_needs_complete_targets_refuses_others_by_name():
-    X, _, Y = hierarchical()
-    with pytest.raises(ValueError, match="ConformalSets takes complete targets, but y has unknown cells"):
-        ConformalSets(ForestClassifier(20, random_state=0)).fit(X, Y)
+def slow_neighbours(model, X, Y, X_new, n_neighbors):
+    """The mean of the nearest rows that know a label, and its share among all rows where none does."""
+    place = lambda rows: np.clip((rows - X.mean(axis=0)) / X.std(axis=0), -4, 4)  # noqa: E731
+    found = []
+    for row in place(X_new):
+        squares = ((place(X) - row) ** 2 * model.forest_.feature_importances_).sum(axis=1)
+        near = np.argsort(squares)[:n_neighbors]
+        share = np.exp(-model.sharpness_ * squares[near] / squares[near].mean())[:, None] * ~np.isnan(Y[near])
+        total = share.sum(axis=0)
+        means = (share * np.nan_to_num(Y[near])).sum(axis=0) / np.where(total > 0, total, 1)
+        found.append(np.where(total > 0, means, np.nanmean(Y, axis=0)))
+    return np.array(found)
+
+
+def test_weighted_neighbours_are_those_that_know_the_label():
+    X, _, Y = hierarchical(hidden=0.7)
+    Y = Y[:, :3]
+    rows = ~np.isnan(Y).all(axis=1)
+    model = NeighborsClassifier(4, forest=ForestClassifier(10), random_state=0).fit(X[rows][:70], Y[rows][:70])
+    expected = slow_neighbours(model, X[rows][:70], Y[rows][:70], X, 4)
+    assert (expected == np.nanmean(Y[rows][:70], axis=0)).any()  # some row has no neighbour that knows
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("threshold", [0.5, "f1", "cardinality"])
+def test_weighted_neighbours_of_a_hierarchy(threshold, tmp_path):
+    X, Y, partly = hierarchical(hidden=0.4)
+    made = NeighborsClassifier(10, hierarchy=DAG, forest=ForestClassifier(10), threshold=threshold, random_state=0)
+    model = made.fit(X, partly)
+    below, above = DAG.ancestor_matrix.nonzero()
+    probability = model.predict_proba(X)
+    assert (probability[:, below] <= probability[:, above]).all()
+    assert auprc(Y, probability) > 0.5
+    save(model, tmp_path / "model.ramify")
+    np.testing.assert_array_equal(load(tmp_path / "model.ramify").predict_proba(X), probability)
+    rows = np.arange(len(X)) % 4 != 1
+    hidden = made.fit(X, np.where(rows[:, None], Y, np.nan)).predict_proba(X)
+    np.testing.assert_array_equal(made.fit(X[rows], Y[rows]).predict_proba(X), hidden)
+
+
+def missed_of(true, sets):
+    """Mean share of what is true that sets lack; a row of which nothing is true lacks nothing."""
+    return ((true & (sets == 0)).sum(axis=1) / np.maximum(true.sum(axis=1), 1)).mean()
+
+
+@pytest.mark.parametrize("case", ["labels", "hierarchy", "numbers"])
+@pytest.mark.parametrize("alpha", [0.1, 0.25])
+def test_sets_keep_their_promise_about_what_is_known(case, alpha, scorecard):
+    """And about all of it, where it is chance what is known: without a hierarchy."""
+    X, Y, _ = hierarchical(n=900)
+    order = DAG if case == "hierarchy" else None
+    if case == "numbers":
+        Y = X[:, :3] * [1, 5, 20] + np.random.default_rng(1).standard_t(3, size=(900, 3))
+    of_known, of_all = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        partly = np.where(rng.random(Y.shape) < 0.4, np.nan, Y)
+        rows = rng.permutation(900)
+        train, test = rows[:300], rows[300:]
+        made = ForestRegressor(12, random_state=0) if case == "numbers" else ForestClassifier(12, random_state=0)
+        forest = made if order is None else made.set_params(hierarchy=order)
+        model = ConformalSets(forest, alpha=alpha, random_state=seed).fit(X[train], partly[train])
+        found = model.predict(X[test])
+        if case == "numbers":
+            inside = (Y[test] >= found[:, :, 0]) & (Y[test] <= found[:, :, 1])
+            known = ~np.isnan(partly[test])
+            of_known.append(missed_of(known[known.any(axis=1)], inside[known.any(axis=1)]))
+            of_all.append(1 - inside.mean())
+            assert "of the known numbers" in model.guarantee_
+        else:
+            closed = encode_labels(partly[test], hierarchy=order, partly_known=True).cells().toarray()
+            tells = (closed == 1).any(axis=1) | ~np.isnan(closed).any(axis=1)
+            of_known.append(missed_of(closed[tells] == 1, found[tells]))
+            of_all.append(missed_of(Y[test][tells] == 1, found[tells]))
+            assert "of a row's known true labels" in model.guarantee_
+    scorecard("R38", f"{case} known in part: {100 * np.mean(of_known):.1f} % missed, {100 * alpha:g} % promised")
+    for missed in (of_known,) if case == "hierarchy" else (of_known, of_all):
+        assert np.mean(missed) <= alpha + 2 * np.std(missed) / np.sqrt(len(missed) - 1)
+        assert np.mean(missed) > alpha / 4
+
+
+@pytest.mark.parametrize("calibrate", ["split", "oob"])
+@pytest.mark.parametrize("case", ["labels", "numbers"])
+def test_sets_leave_out_rows_of_which_nothing_is_known(calibrate, case):
+    X, Y, _ = hierarchical(n=160)
+    Y, made = (Y, ForestClassifier) if case == "labels" else (X[:, :2] + 1, ForestRegressor)
+    rows = np.arange(len(X)) % 4 != 1
+    models = [ConformalSets(made(20, random_state=0), calibrate=calibrate, random_state=0) for _ in range(2)]
+    hidden = models[0].fit(X, np.where(rows[:, None], Y, np.nan))
+    dropped = models[1].fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(hidden.predict(X), dropped.predict(X))
+    assert (hidden.risk_, hidden.n_calibrated_) == (dropped.risk_, dropped.n_calibrated_)
+
+
+def test_rows_whose_true_labels_may_be_hidden_are_not_calibrated_on():
+    """They would count as rows that miss nothing."""
+    X, _, partly = hierarchical(n=200, hidden=0.5)
+    model = ConformalSets(ForestClassifier(20, random_state=0), alpha=0.2, random_state=3).fit(X, partly)
+    labelled = np.flatnonzero(~np.isnan(partly).all(axis=1))
+    held = labelled[np.random.RandomState(3).permutation(len(labelled))[: int(np.ceil(len(labelled) / 4))]]
+    tells = (partly[held] == 1).any(axis=1) | ~np.isnan(partly[held]).any(axis=1)
+    assert model.n_calibrated_ == tells.sum() < len(held)
+    held = np.sort(held[tells])
+    np.testing.assert_allclose(model.risk_, missed_of(partly[held] == 1, model.predict(X[held])))
+
+
+@pytest.mark.parametrize("calibrate", ["split", "oob"])
+def test_unlabelled_rows_guide_the_trees_of_sets(calibrate):
+    X, Y, _ = hierarchical(n=160)
+    hidden = np.where(np.arange(160)[:, None] % 3 > 0, Y, np.nan)
+    forest = ForestClassifier(20, supervision=0.5, random_state=0)
+    model = ConformalSets(forest, alpha=0.2, calibrate=calibrate, random_state=0).fit(X, hidden)
+    assert model.n_calibrated_ <= (~np.isnan(hidden[:, 0])).sum()
+    rows = np.isfinite(hidden[:, 0])
+    alone = ConformalSets(forest, alpha=0.2, calibrate=calibrate, random_state=0).fit(X[rows], Y[rows])
+    assert (model.estimator_.predict_proba(X) != alone.estimator_.predict_proba(X)).any()
+
+
+def test_a_number_that_no_held_back_row_knows_is_refused_by_name():
+    X, _, _ = hierarchical(n=60)
+    y = np.column_stack([X[:, 0], np.where(np.arange(60) == 7, X[:, 1], np.nan)])
+    with pytest.raises(ValueError, match="'y1' is known of (none of the 15 rows to calibrate on|no row)"):
+        ConformalSets(ForestRegressor(5, random_state=0), alpha=0.2, random_state=0).fit(X, y)
 
 
 def test_labels_are_calibrated_on_the_rows_of_which_they_are_known():
@@ -213,12 +332,12 @@ def test_a_portfolio_chooses_by_known_cells():
     np.testing.assert_allclose(model.scores_["deep"], float(expected), rtol=1e-6)
 
 
-def test_a_portfolio_of_its_own_members_goes_without_neighbours():
-    X, _, partly = hierarchical(n=60, hidden=0.2)
-    with pytest.raises(ValueError, match="NaN|complete"):
-        Portfolio({"near": NeighborsClassifier(3, random_state=0)}, cv=2, random_state=0).fit(X, partly)
+def test_a_portfolio_weighs_neighbours_that_know():
+    X, Y, partly = hierarchical(n=60, hidden=0.2)
+    model = Portfolio({"near": NeighborsClassifier(3, random_state=0)}, cv=2, random_state=0).fit(X, partly)
+    assert auprc(Y, model.predict_proba(X)) > 0.5
     model = Portfolio(cv=2, minutes=0.0001, random_state=0).fit(X, partly)
-    assert "weighted neighbours" not in {*model.scores_, *model.left_out_}
+    assert "weighted neighbours" in {*model.scores_, *model.left_out_}
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])

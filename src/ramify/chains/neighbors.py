@@ -18,6 +18,9 @@ from ramify.features import Features, distance_columns, refuse_missing, stored_l
 from ramify.parameters import check_integer, check_real
 from ramify.state import State, integers, matrix, numbers
 
+_UNKNOWN = 2
+"""In `_labels`, in place of 0 and 1."""
+
 
 class MLkNN(LabelSetClassifier):
     """Multi-label k nearest neighbours: how many neighbours have a label tells how probable it is.
@@ -54,7 +57,9 @@ class MLkNN(LabelSetClassifier):
 
     Notes
     -----
-    Weights of rows count in the probabilities; neighbours are counted as rows.
+    Weights of rows count in the probabilities; neighbours are counted as rows. A label that is unknown (NaN) in some
+    rows has its neighbours among the others, as if those rows were not there for it; labels unknown in different rows
+    cost a search of neighbours each.
 
     References
     ----------
@@ -73,11 +78,13 @@ class MLkNN(LabelSetClassifier):
         **LabelSetClassifier.fitted_state,
         "_n_categories": integers("n_features"),
         "_rows": matrix("n_rows", "n_columns"),
-        "_labels": integers("n_rows", "n_labels", below=2),
+        "_labels": integers("n_rows", "n_labels", below=_UNKNOWN + 1),
         "label_prior_": numbers("n_labels", low=0, high=1),
         "with_label_": numbers("n_counts", "n_labels", low=0, high=1),
         "without_label_": numbers("n_counts", "n_labels", low=0, high=1),
     }
+
+    _takes_unknown: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -110,15 +117,24 @@ class MLkNN(LabelSetClassifier):
     def _fit_labels(
         self,
         features: Features,
-        labels: NDArray[np.uint8],
+        labels: NDArray[Any],
         weights: Weights,
         seed: int,  # noqa: ARG002
     ) -> None:
         n_samples = len(labels)
+        if labels.dtype.kind == "f":
+            labels = np.where(np.isnan(labels), _UNKNOWN, labels).astype(np.uint8)
         if n_samples <= self.n_neighbors:
             raise ValueError(
                 f"MLkNN needs more rows than neighbours: n_samples = {n_samples}, n_neighbors = {self.n_neighbors}. "
                 "Give more rows or choose a smaller 'n_neighbors'."
+            )
+        n_known = (labels != _UNKNOWN).sum(axis=0)
+        if n_known.min() <= self.n_neighbors:
+            label = self.label_names_[int(n_known.argmin())]
+            raise ValueError(
+                f"MLkNN needs more rows than neighbours of which a label is known: {label!r} is known of "
+                f"{n_known.min()}, n_neighbors = {self.n_neighbors}. Leave it out or choose a smaller 'n_neighbors'."
             )
         refuse_missing(self, features.values)
         self._n_categories = features.n_categories
@@ -128,17 +144,29 @@ class MLkNN(LabelSetClassifier):
         counts = self._neighbors_with_label(None)
         s = self.smoothing
         counted = np.ones(n_samples) if weights is None else weights
-        self.label_prior_ = (s + counted @ labels) / (2 * s + counted.sum())
+        known = counted.sum() - counted @ (labels == _UNKNOWN)
+        self.label_prior_ = (s + counted @ (labels == 1)) / (2 * s + known)
         self.with_label_ = self._count_distribution(counts, counted[:, None] * (labels == 1))
         self.without_label_ = self._count_distribution(counts, counted[:, None] * (labels == 0))
 
     def _neighbors_with_label(self, X: Any) -> NDArray[np.intp]:
-        """How many neighbours of each row have each label; None: of the training rows, themselves left out."""
-        search = NearestNeighbors(n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs).fit(self._rows)
-        neighbors = search.kneighbors(X, return_distance=False)
-        counts = np.zeros((len(neighbors), self._labels.shape[1]), dtype=np.intp)
-        for place in neighbors.T:
-            counts += self._labels[place]
+        """How many neighbours of each row have each label; None: of the training rows, themselves left out.
+
+        Neighbours are rows of which the label is known. A training row of which it is not has none.
+        """
+        counts = np.zeros(((self._rows if X is None else X).shape[0], self._labels.shape[1]), dtype=np.intp)
+        patterns, pattern_of = np.unique((self._labels != _UNKNOWN).T, axis=0, return_inverse=True)
+        for number, known in enumerate(patterns):
+            alike = np.flatnonzero(pattern_of.ravel() == number)
+            rows = slice(None) if known.all() else np.flatnonzero(known)
+            search = NearestNeighbors(n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs)
+            neighbors = search.fit(self._rows[rows]).kneighbors(X, return_distance=False)
+            labels = self._labels[rows][:, alike]
+            found = sum(labels[place].astype(np.intp) for place in neighbors.T)
+            if X is None:
+                counts[np.ix_(np.flatnonzero(known), alike)] = found
+            else:
+                counts[:, alike] = found
         return counts
 
     def _count_distribution(self, counts: NDArray[np.intp], weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -161,7 +189,8 @@ class MLkNN(LabelSetClassifier):
         n_values = [0 if known is None else len(known) for known in self.categories_]
         yield self._n_categories.tolist() == n_values, "the nominal features are others"
         yield self._rows.shape[1] == sum(n or 1 for n in n_values), "the training rows have other features"
-        yield self._rows.shape[0] > self.n_neighbors, "there are fewer training rows than neighbours"
+        n_known = (self._labels != _UNKNOWN).sum(axis=0)
+        yield bool((n_known > self.n_neighbors).all()), "there are fewer training rows than neighbours"
         distributions = (self.with_label_, self.without_label_)
         yield len(self.with_label_) == self.n_neighbors + 1, "a distribution of counts has another length"
         spread = all(np.allclose(part.sum(axis=0), 1.0) and bool((part > 0).all()) for part in distributions)

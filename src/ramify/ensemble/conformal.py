@@ -19,10 +19,10 @@ from ramify.ensemble.label_ranking_baselines import preference_matrix
 from ramify.ensemble.regressor import ForestRegressor
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import apply_features
-from ramify.features.frames import take_rows, weighing_data
+from ramify.features.frames import n_rows, take_rows, weighing_data
 from ramify.parameters import check_option, check_real
 from ramify.state import FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
-from ramify.targets import MEASURED_KINDS, refuse_partly_known, target_type
+from ramify.targets import MEASURED_KINDS, Target, target_type
 from ramify.targets.rankings import check_rankings
 
 _HELD_BACK = 0.25
@@ -71,6 +71,12 @@ class ConformalSets(BaseEstimator):
     names have an order, too; a child's score is never above its parent's, so sets of a hierarchy are closed: where the
     forest cannot tell children apart, the set ends at their parent. Scores of pairs are the probabilities that one
     label is preferred to the other; both may be in the set.
+
+    Where cells of y are unknown (NaN), the share missed is that of a row's known true labels or known numbers, whatever
+    hid the others. A row that may have true labels but of which none is known says nothing: it is not calibrated on,
+    and nothing is promised of rows like it. If it is chance which numbers of a row, or which of its true labels, are
+    known, the promise holds for all of them, known or not. In a hierarchy it is not chance: a known label makes those
+    above it known, which are easier, so there the promise is about known labels alone.
 
     References
     ----------
@@ -121,7 +127,7 @@ class ConformalSets(BaseEstimator):
         X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
             Features; NaN is missing.
         y : array, CSR or frame
-            The target, as the forest takes it.
+            The target, as the forest takes it; in label sets and several numbers NaN is unknown.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight zero takes no part. Other weights must be equal: the promise is about rows that count alike.
         """
@@ -132,26 +138,27 @@ class ConformalSets(BaseEstimator):
             if y is None:
                 raise ValueError("ConformalSets requires y to be passed, but the target y is None.")
             X, y = _alike(X, y, sample_weight)
+            target = forest.encode_target(y, n_samples=n_rows(X))
             if self.calibrate == "oob":
-                forest.fit(X, y)
-                scores, rows = _out_of_bag_scores(forest, X)
-                truth = _truth(forest, y, rows)
+                scores, rows = _out_of_bag_scores(forest, X, y, target)
             else:
-                inside, rows = self._parts(X)
+                inside, rows = self._parts(target)
                 forest.fit(take_rows(X, inside), take_rows(y, inside))
-                scores, truth = _scores(forest, take_rows(X, rows)), _truth(forest, y, rows)
+                scores = _scores(forest, take_rows(X, rows))
+            telling = _telling(target)[rows]
+            scores, rows = scores[telling], rows[telling]
             if len(rows) + 1 < 1 / alpha:
                 raise ValueError(
                     f"alpha={alpha:g} can be promised from {int(np.ceil(1 / alpha)) - 1} rows on that the trees did "
                     f"not see, but there are {len(rows)}. Give more rows or a larger alpha."
                 )
-            self._choose(forest, scores, truth, alpha)
+            self._choose(forest, scores, _truth(forest, target, y, rows), alpha)
             self.estimator_, self.n_calibrated_ = forest, len(rows)
             self.__dict__.pop("feature_names_in_", None)
             for name in ("n_features_in_", "feature_names_in_", "label_names_", "n_outputs_", "target_kind_"):
                 if hasattr(forest, name):
                     setattr(self, name, getattr(forest, name))
-            self.guarantee_ = self._stated(alpha)
+            self.guarantee_ = self._stated(alpha, "" if target.unknown is None else "known ")
         return self
 
     def predict(self, X: Any) -> Any:
@@ -197,40 +204,48 @@ class ConformalSets(BaseEstimator):
             )
         return forest
 
-    def _parts(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Positions of the rows to learn from, and of those held back."""
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
+    def _parts(self, target: Target) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Positions of the rows to learn from, and of those held back, of which something is known."""
+        labelled = _labelled(target)
+        n_samples = len(labelled)
         if n_samples < 2:
             raise ValueError(
                 f"Some rows grow trees and others choose the threshold, but n_samples={n_samples}. Give more rows."
             )
         order = check_random_state(self.random_state).permutation(n_samples)
-        n_held = int(np.ceil(_HELD_BACK * n_samples))
-        return np.sort(order[n_held:]), np.sort(order[:n_held])
+        held = np.sort(labelled[order[: int(np.ceil(_HELD_BACK * n_samples))]])
+        return np.setdiff1d(np.arange(target.n_samples), held), held
 
     def _choose(self, forest: Any, scores: NDArray[np.float64], truth: Any, alpha: float) -> None:
         """Set the threshold: the one with the smallest sets whose calibrated risk is at most alpha."""
         self.__dict__.pop("scale_", None)
-        n_rows = len(scores)
+        n_held = len(scores)
         if _is_numbers(forest):
             errors = np.abs(scores - truth)
-            scale = np.median(errors, axis=0)
+            known = ~np.isnan(errors)
+            if not known.any(axis=0).all():
+                name = forest.label_names_[int(np.argmin(known.any(axis=0)))]
+                raise ValueError(
+                    f"The target {name!r} is known of none of the {n_held} rows to calibrate on, so its intervals have "
+                    "no width. Give more rows of which it is known, or leave it out."
+                )
+            scale = np.nanmedian(errors, axis=0)
             self.scale_ = np.where(scale > 0, scale, 1.0)
             needed = errors / self.scale_  # what the threshold must reach for each number, sign turned below
-            value, share = _entries(-needed, np.ones_like(needed, dtype=bool))
+            value, share = _entries(-needed, known)
         else:
             value, share = _entries(scores, truth)
         # rows of a class that the forest has not seen are missed by every set
         n_lost = int((np.diff(truth.indptr) == 0).sum()) if target_type(forest.target_kind_).has_one_label else 0
         order = np.argsort(value, kind="stable")
-        missed = (n_lost + np.concatenate([[0.0], np.cumsum(share[order])])) / n_rows
+        missed = (n_lost + np.concatenate([[0.0], np.cumsum(share[order])])) / n_held
         ordered = value[order]
         # with threshold ordered[k], what lies below is missed: the first entry of equal scores says how much
         first = np.searchsorted(ordered, ordered, side="left")
-        allowed = (n_rows * missed[first] + 1) / (n_rows + 1) <= alpha
+        allowed = (n_held * missed[first] + 1) / (n_held + 1) <= alpha
         if len(ordered) and not allowed.any():
             raise ValueError(
-                f"{n_lost} of {n_rows} rows held back have classes that no other row has, more than alpha={alpha:g} "
+                f"{n_lost} of {n_held} rows held back have classes that no other row has, more than alpha={alpha:g} "
                 "allows. Give more rows of these classes, or a larger alpha."
             )
         best = int(np.flatnonzero(allowed)[-1]) if len(ordered) else 0
@@ -238,14 +253,14 @@ class ConformalSets(BaseEstimator):
         self.threshold_ = -threshold if _is_numbers(forest) else min(threshold, 2.0)
         self.risk_ = risk
 
-    def _stated(self, alpha: float) -> str:
+    def _stated(self, alpha: float, known: str) -> str:
         what = {
             "classes": "miss the true class of at most {} of the rows",
-            "labels": "miss at most {} of a row's true labels on average",
-            "hierarchy": "miss at most {} of a row's true labels on average",
-            "numbers": "miss at most {} of the numbers on average",
+            "labels": "miss at most {} of a row's {}true labels on average",
+            "hierarchy": "miss at most {} of a row's {}true labels on average",
+            "numbers": "miss at most {} of the {}numbers on average",
             "rankings": "miss at most {} of the pairs that a row orders on average",
-        }[self.target_kind_].format(f"{100 * alpha:g} %")
+        }[self.target_kind_].format(f"{100 * alpha:g} %", known)
         kind = "intervals" if _is_numbers(self) else "sets"
         if self.calibrate == "split":
             return f"Proven for rows like the {self.n_calibrated_} held back: {kind} {what}."
@@ -310,31 +325,47 @@ def _scores(forest: Any, X: Any) -> NDArray[np.float64]:
     return np.reshape(forest.predict(X), (-1, forest.n_outputs_))
 
 
-def _out_of_bag_scores(forest: Any, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The same by the trees that did not see each row, and the rows that have such trees."""
-    prediction, seen = forest._out_of_bag(apply_features(forest, X), None)
-    rows = np.flatnonzero(seen)
+def _out_of_bag_scores(forest: Any, X: Any, y: Any, target: Target) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The same by the trees that did not see each row, and the rows that have such trees and a target."""
+    forest.fit(X, y)
+    labelled = _labelled(target)
+    grown_on = labelled if getattr(forest, "supervision_", 1.0) == 1 else np.arange(target.n_samples)
+    prediction, seen = forest._out_of_bag(apply_features(forest, take_rows(X, grown_on)), None)
+    prediction, rows = prediction[seen], grown_on[seen]
+    of_labelled = np.isin(rows, labelled)
+    prediction, rows = prediction[of_labelled], rows[of_labelled]
     if not len(rows):
         raise ValueError(
-            f"With n_samples={len(seen)} no row is out of bag of any tree. Give more rows, grow more trees, or use "
-            "calibrate='split'."
+            f"With n_samples={target.n_samples} no row is out of bag of any tree. Give more rows, grow more trees, or "
+            "use calibrate='split'."
         )
     kind = target_type(forest.target_kind_)
     if kind.has_labels:
-        return _smoothed(forest, prediction[rows], forest.trees_.n_trees), rows
+        return _smoothed(forest, prediction, forest.trees_.n_trees), rows
     if kind.ranks_labels:
-        return preference_matrix(prediction[rows], forest.n_outputs_), rows
-    return np.reshape(forest._in_units(prediction[rows]), (-1, forest.n_outputs_)), rows
+        return preference_matrix(prediction, forest.n_outputs_), rows
+    return np.reshape(forest._in_units(prediction), (-1, forest.n_outputs_)), rows
 
 
 def _smoothed(forest: Any, probabilities: NDArray[np.float64], n_trees: int) -> NDArray[np.float64]:
     return np.asarray((n_trees * probabilities + forest.prior_) / (n_trees + 1))
 
 
-def _truth(forest: Any, y: Any, rows: NDArray[np.int64]) -> Any:
-    """What is true of these rows: labels, numbers, or pairs of labels in their order."""
-    target = forest.encode_target(y)
-    refuse_partly_known("ConformalSets", target)
+def _labelled(target: Target) -> NDArray[np.int64]:
+    """Positions of the rows of which something is known."""
+    rows = target.rows_with_target()
+    return np.arange(target.n_samples) if rows is None else rows
+
+
+def _telling(target: Any) -> NDArray[np.bool_]:
+    """Rows of which it is known whether a set misses something: those with a known true label, or all known."""
+    if target.unknown is None or not target.has_labels:
+        return np.ones(target.n_samples, dtype=bool)
+    return (np.diff(target.Y.indptr) > 0) | (np.diff(target.unknown.indptr) == 0)
+
+
+def _truth(forest: Any, target: Any, y: Any, rows: NDArray[np.int64]) -> Any:
+    """What is known to be true of these rows: labels, numbers (NaN if unknown), or pairs of labels in their order."""
     if target.has_one_label:
         values = target.classes[target.groups[rows]]
         return sparse.csr_array((values[:, None] == forest.classes_[None, :]).astype(np.int8))
@@ -343,4 +374,4 @@ def _truth(forest: Any, y: Any, rows: NDArray[np.int64]) -> Any:
     if target.ranks_labels:
         ranks = check_rankings(y, n_labels=forest.n_outputs_)[rows]
         return ranks[:, :, None] < ranks[:, None, :]
-    return np.reshape(np.asarray(y, dtype=np.float64), (-1, forest.n_outputs_))[rows]
+    return np.reshape(target.given, (-1, forest.n_outputs_))[rows]

@@ -82,7 +82,8 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
     Numbers are standardised, and 4 standard deviations from the mean is the farthest; missing ones are at the mean.
     Different values of a nominal feature are equally far apart, scaled so that two random rows differ as much as in a
     number. The squared distance is the sum over features of importance times squared difference. The mean of label sets
-    that respect a hierarchy respects it. All training rows are kept, and each prediction looks at all of them.
+    that respect a hierarchy respects it. All training rows are kept, and each prediction looks at all of them. A label
+    that is unknown (NaN) in some rows is the mean of the neighbours that know it, and the prior where none does.
 
     References
     ----------
@@ -106,7 +107,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         "_centre": numbers("n_features"),
         "_spread": numbers("n_features", low=0),
         "_rows": matrix("n_rows", "n_columns"),
-        "_labels": matrix("n_rows", "n_labels"),
+        "_labels": matrix("n_rows", "n_labels", nan=True),
         "_row_weights": numbers("n_rows", low=0),
     }
 
@@ -139,7 +140,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
             Features; NaN is missing.
         y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
-            Classes or label sets.
+            Classes or label sets; in label sets NaN is unknown, and a row of which nothing is known takes no part.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in the forest and as neighbours. A row of weight zero takes no part.
 
@@ -154,7 +155,11 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
             features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
             n_samples = features.values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
-            return self.grow(features, self.encode_target(y, n_samples=n_samples), weights)
+            target = self.encode_target(y, n_samples=n_samples)
+            rows = target.rows_with_target()
+            if rows is not None:
+                return self.fit(take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows])
+            return self.grow(features, target, weights)
 
     def encode_target(
         self,
@@ -174,7 +179,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         n_samples : int, optional
             Number of rows that y must have.
         """
-        return encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples)
+        return encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples, partly_known=True)
 
     def row_weights(self, target: LabelTarget, sample_weight: np.ndarray | None) -> np.ndarray | None:  # noqa: ARG002
         """Weights of the rows, as they were given."""
@@ -201,7 +206,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         self.forest_.grow(features, target, weights)
         self._centre, self._spread = _centre_and_spread(features)
         self._rows = self._placed(features)
-        self._labels = sparse.csr_array(target.Y, dtype=np.float64)
+        self._labels = sparse.csr_array(target.cells(), dtype=np.float64)
         self._row_weights = np.ones(self._labels.shape[0]) if weights is None else weights.astype(np.float64)
         self._choose(target, seed)
         return self
@@ -280,7 +285,13 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         n_rows, k = positions.shape
         offsets = np.arange(0, n_rows * k + 1, k)
         share = sparse.csr_array((weights.ravel(), positions.ravel(), offsets), shape=(n_rows, self._rows.shape[0]))
-        return np.minimum((share @ self._labels).toarray(), 1.0)
+        if not np.isnan(self._labels.data).any():
+            return np.minimum((share @ self._labels).toarray(), 1.0)
+        cells = self._labels.toarray()
+        having, lacking = share @ (cells == 1).astype(np.float64), share @ (cells == 0).astype(np.float64)
+        # Written so, rounding cannot lift a label above one that more rows have and fewer lack: its ancestor.
+        against = np.divide(lacking, having, out=np.full(having.shape, np.inf), where=having > 0)
+        return np.where(having + lacking > 0, 1.0 / (1.0 + against), self.prior_)
 
     def _choose(self, target: LabelTarget, seed: int) -> None:
         """The sharpness with which training rows are predicted best, each by the others, and the threshold likewise."""
@@ -392,7 +403,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         right = is_fitted_threshold(self.threshold_, self._labels.shape[1])
         yield right, "threshold_ must be a number between 0 and 1, or one per label"
         held = self._labels.data if sparse.issparse(self._labels) else self._labels
-        yield bool(np.isin(held, (0, 1)).all()), "labels of training rows must be 0 or 1"
+        yield bool((np.isin(held, (0, 1)) | np.isnan(held)).all()), "labels of training rows must be 0, 1 or unknown"
         yield bool((self._row_weights > 0).all() and (self._spread > 0).all()), "weights and spreads must be positive"
 
     def __sklearn_tags__(self) -> Any:

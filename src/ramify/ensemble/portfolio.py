@@ -33,13 +33,12 @@ from ramify.ensemble.threshold import (
     label_sets,
 )
 from ramify.features import Features, learn_features, unseen_values_allowed
-from ramify.features.frames import as_array, take_rows
+from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
-from ramify.targets.cells import missing_cells
 
 _MOST_MEMBERS = 15
 _SHARES_OF_ROUNDS = (0.25, 0.5, 1.0)
@@ -163,8 +162,7 @@ class Portfolio(BaseEstimator):
         X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
             Features; NaN is missing.
         y : array, CSR or frame
-            What the members take; unknown cells (NaN) count in no score, and members "auto" are then without
-            weighted neighbours, which take complete targets.
+            What the members take; unknown cells (NaN) count in no score.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows when members are fitted; rows of weight 0 are in no fold.
 
@@ -177,8 +175,6 @@ class Portfolio(BaseEstimator):
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             is_regression = self._is_regression(y)
             members = self._members_to_try(is_regression, seed)
-            if not isinstance(self.members, Mapping) and _is_partly_known(y):
-                members.pop("weighted neighbours", None)  # they take complete targets
             nominal = next(iter(members.values())).categorical_features
             n_samples = learn_features(self, X, nominal, max_categories=MAX_CATEGORIES).values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
@@ -450,14 +446,6 @@ def _truth_of(y: Any, hierarchy: Hierarchy | None, is_regression: bool, n_sample
     labels = encode_labels(y, hierarchy=hierarchy, n_samples=n_samples, partly_known=True)
     groups = labels.Y.indices.copy() if labels.classes is not None else None
     return _Truth(labels.kind, labels.cells(), groups, labels.classes)
-
-
-def _is_partly_known(y: Any) -> bool:
-    """Whether cells of a matrix are missing."""
-    if sparse.issparse(y):
-        return bool(np.isnan(y.data).any()) if y.data.dtype.kind == "f" else False
-    array = as_array(y)
-    return array.ndim == 2 and bool(missing_cells(array).any())
 
 
 def _round_counts(member: Any) -> list[int]:

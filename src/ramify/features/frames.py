@@ -105,7 +105,7 @@ def as_array(y: Any) -> np.ndarray:
 
 def n_rows(X: Any) -> int:
     """Number of rows."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    return int(X.shape[0]) if hasattr(X, "shape") else len(np.asarray(X))
 
 
 def with_shadows(X: Any, order: np.ndarray) -> Any:

@@ -85,12 +85,12 @@ class CFSSelector(SelectorMixin, BaseEstimator):
         n_stale = check_integer(self, "n_stale", self.n_stale, low=1)
         check_flag(self, "locally_predictive", self.locally_predictive)
         checked = check_binary(finite_features(self, X, accept_sparse=["csr", "csc"], dtype="numeric"))
-        Y, exclusive = encode_target(y)
-        if not exclusive:
+        target = encode_target(y)
+        if not target.has_one_label:
             raise ValueError("CFSSelector takes one class per row. Got label sets: select for each label on its own.")
-        if Y.shape[0] != checked.shape[0]:
-            raise ValueError(f"X has {checked.shape[0]} rows and y has {Y.shape[0]}; they must agree.")
-        uncertainty = _Uncertainty(sparse.csc_array(checked, dtype=np.float64), Y)
+        if target.n_samples != checked.shape[0]:
+            raise ValueError(f"X has {checked.shape[0]} rows and y has {target.n_samples}; they must agree.")
+        uncertainty = _Uncertainty(sparse.csc_array(checked, dtype=np.float64), target.Y.astype(np.float64))
         self.scores_ = uncertainty.with_class
         chosen, self.merit_ = _best_first(uncertainty, n_stale)
         if self.locally_predictive:

@@ -16,7 +16,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_option, check_real
 from ramify.selection.binary_features import close_features, constant_roots, read_features, report_violations
 from ramify.selection.feature_graph import FeatureGraph, Step, feature_graph
-from ramify.selection.relevance import gain_ratio, information_gain, lazy_r, lift, r_relevance
+from ramify.selection.relevance import gain_ratio, information_gain, lazy_r, lift, r_relevance, rows_with_target
 from ramify.state import FEATURES, State, flags, instance, integers, numbers, texts, value_row
 
 _RELEVANCES = {"ig": information_gain, "r": r_relevance, "lazy_r": lazy_r}
@@ -122,13 +122,15 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             Binary features.
         y : array of shape (n_samples,) or (n_samples, n_labels)
-            Classes or label sets.
+            Classes or label sets. A label counts the rows of which it is known, not NaN; a row of which nothing is
+            known takes no part.
         """
         check_option(self, "method", self.method, ("shsel", "gtd", "tsel"))
         check_option(self, "relevance", self.relevance, tuple(_RELEVANCES))
         threshold = check_real(self, "threshold", self.threshold)
         check_flag(self, "close", self.close)
         values, names = read_features(self, X, self.feature_hierarchy, reset=True)
+        values, y = rows_with_target(values, y, self.hierarchy)
         graph = feature_graph(self.feature_hierarchy, names)
         self.unknown_features_ = graph.unknown
         self.violations_ = report_violations(values, graph, quiet=self.close)

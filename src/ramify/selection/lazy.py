@@ -17,7 +17,7 @@ from ramify.parameters import check_flag, check_option, check_real
 from ramify.ranking import FeatureRanking
 from ramify.selection.binary_features import close_features, constant_roots, read_features, report_violations
 from ramify.selection.feature_graph import FeatureGraph, feature_graph, pattern
-from ramify.selection.relevance import information_gain, lazy_r, r_relevance
+from ramify.selection.relevance import information_gain, lazy_r, r_relevance, rows_with_target
 from ramify.selection.row_selection import RULES, RowSelection
 from ramify.state import FEATURES, State, instance, integers, matrix, numbers, perhaps, texts
 
@@ -142,7 +142,8 @@ class LazySelector(BaseEstimator):
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             Binary features.
         y : array of shape (n_samples,) or (n_samples, n_labels)
-            Classes or label sets.
+            Classes or label sets. A label counts the rows of which it is known, not NaN; a row of which nothing is
+            known takes no part.
         rank : bool
             Whether to select for the training rows as well, which `ranking_` needs.
         """
@@ -151,6 +152,7 @@ class LazySelector(BaseEstimator):
         check_real(self, "smoothing", self.smoothing, low=0)
         check_flag(self, "close", self.close)
         values, names = read_features(self, X, self.feature_hierarchy, reset=True)
+        values, y = rows_with_target(values, y, self.hierarchy)
         graph = feature_graph(self.feature_hierarchy, names)
         self.unknown_features_ = graph.unknown
         self.violations_ = report_violations(values, graph, quiet=self.close)

@@ -11,8 +11,10 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array
 
+from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
-from ramify.targets import encode_labels
+from ramify.targets import LabelTarget, encode_labels
+from ramify.targets.cells import refuse_missing
 
 # Features x target columns that are held dense at a time.
 _BLOCK_CELLS = 1 << 22
@@ -27,7 +29,7 @@ class ConditionalProbabilities:
     present, absent : ndarray of shape (n_features, n_columns)
         P(c | x = 1) and P(c | x = 0); the columns are the classes, or the labels of a label set.
     prior : ndarray of shape (n_columns,)
-        Share of the rows with each class or label.
+        Share of the rows with each class or label, of those of which it is known.
     exclusive : bool
         Whether the columns are the classes of one target (they sum to one) or labels that stand side by side.
     """
@@ -53,7 +55,7 @@ def conditional_probabilities(
     X : array or sparse matrix of shape (n_samples, n_features)
         Binary features.
     y : array of shape (n_samples,) or (n_samples, n_labels)
-        Classes, or 0/1 labels.
+        Classes, or 0/1 labels. A label counts the rows of which it is known, not NaN.
     smoothing : float
         s in `(n_c + s) / (n + s k)`, with k classes (two for a label); 0 gives the frequencies, and 1 / k where a value
         never occurs.
@@ -186,7 +188,7 @@ def gain_ratio(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> np.ndar
     def ratio(block: _Counts) -> np.ndarray:
         share = block.n_present / block.n_samples
         entropy = _information(share) + _information(1.0 - share)
-        return np.divide(_gain(block), entropy, out=np.zeros_like(entropy), where=entropy > 0)
+        return np.divide(_gains(block), entropy, out=np.zeros_like(entropy), where=entropy > 0).sum(axis=1)
 
     return _summed(X, y, hierarchy, ratio)
 
@@ -214,8 +216,8 @@ def lift(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> np.ndarray:
     """
 
     def largest(block: _Counts) -> np.ndarray:
-        expected = np.outer(block.n_present, block.totals)
-        joint = block.present * float(block.n_samples)
+        expected = block.n_present * block.totals
+        joint = block.present * block.n_samples
         lifts = np.divide(joint, expected, out=np.zeros_like(expected), where=expected > 0)
         is_binary = block.exclusive and lifts.shape[1] == 2
         return lifts[:, 1] if is_binary else lifts.max(axis=1)
@@ -225,12 +227,15 @@ def lift(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Counts:
-    """Co-occurrences of a block of features with the target's columns."""
+    """Co-occurrences of a block of features with the target's columns.
+
+    Where labels are unknown, each counts its own rows; else one count of rows serves all columns.
+    """
 
     present: np.ndarray  # (n_features, n_columns) rows with the feature and the class
-    n_present: np.ndarray  # (n_features,) rows with the feature
+    n_present: np.ndarray  # (n_features, 1 or n_columns) rows with the feature
     totals: np.ndarray  # (n_columns,) rows with the class
-    n_samples: int
+    n_samples: np.ndarray  # (1 or n_columns,) rows
     exclusive: bool
 
     @property
@@ -244,7 +249,7 @@ class _Counts:
         return self._ratio(self.present, self.n_present, smoothing), self._ratio(absent, n_absent, smoothing)
 
     def _ratio(self, joint: np.ndarray, rows: np.ndarray, smoothing: float) -> np.ndarray:
-        total = (rows + smoothing * self.n_outcomes)[:, None]
+        total = np.broadcast_to(rows + smoothing * self.n_outcomes, joint.shape)
         uniform = np.full(joint.shape, 1.0 / self.n_outcomes)
         return np.divide(joint + smoothing, total, out=uniform, where=total > 0)
 
@@ -255,19 +260,21 @@ class _TargetCounts:
 
     X: sparse.csc_array
     Y: sparse.csr_array
+    unknown: sparse.csr_array | None
     exclusive: bool
 
     @classmethod
     def of(cls, X: Any, y: Any, hierarchy: Hierarchy | None) -> _TargetCounts:
         X = sparse.csc_array(check_binary(X), dtype=np.float64)
-        Y, exclusive = encode_target(y, hierarchy)
-        if X.shape[0] != Y.shape[0]:
-            raise ValueError(f"X has {X.shape[0]} rows and y has {Y.shape[0]}; they must agree.")
-        return cls(X, Y, exclusive)
+        target = encode_target(y, hierarchy)
+        _check_rows(X, target.n_samples)
+        unknown = None if target.unknown is None else sparse.csr_array(target.unknown, dtype=np.float64)
+        return cls(X, sparse.csr_array(target.Y, dtype=np.float64), unknown, target.has_one_label)
 
     @property
-    def n_samples(self) -> int:
-        return int(self.X.shape[0])
+    def n_samples(self) -> np.ndarray:
+        n_samples = np.array([float(self.X.shape[0])])
+        return n_samples if self.unknown is None else n_samples - self.unknown.sum(axis=0)
 
     @property
     def totals(self) -> np.ndarray:
@@ -278,7 +285,9 @@ class _TargetCounts:
         width = max(1, _BLOCK_CELLS // max(1, len(totals)))
         for start in range(0, self.X.shape[1], width):
             part = self.X[:, start : start + width]
-            n_present = np.asarray(part.sum(axis=0), dtype=np.float64).ravel()
+            n_present = np.asarray(part.sum(axis=0), dtype=np.float64).reshape(-1, 1)
+            if self.unknown is not None:
+                n_present = n_present - (part.T @ self.unknown).toarray()
             present = (part.T @ self.Y).toarray()
             yield _Counts(present, n_present, totals, self.n_samples, self.exclusive)
 
@@ -306,21 +315,32 @@ def check_binary(X: Any, names: Sequence[str] | None = None) -> Any:
     raise ValueError(f"{place} holds {held}; features that form a hierarchy must be binary, 0 (absent) or 1 (present).")
 
 
-def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.csr_array, bool]:
-    """Target as a CSR of 0/1 columns and whether the columns are the classes of one target."""
+def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> LabelTarget:
+    """Classes of one column, or label sets, which may be known in part."""
     if y is None:
         raise ValueError("y is None, but features are selected for a target: pass classes, or label sets of 0 and 1.")
     if not sparse.issparse(y) and np.ndim(y) == 1:
-        y = np.asarray(y)
+        y = refuse_missing(np.asarray(y))
         if type_of_target(y, input_name="y") not in {"binary", "multiclass"}:
             raise ValueError("y must be classes; bin a numeric target before selecting features for it.")
-        classes, codes = np.unique(y, return_inverse=True)
-        ones = np.ones(len(codes))
-        return sparse.csr_array((ones, (np.arange(len(codes)), codes)), shape=(len(codes), len(classes))), True
-    target = encode_labels(y, hierarchy=hierarchy)
+        return encode_labels(y)
+    target = encode_labels(y, hierarchy=hierarchy, partly_known=True)
     if target.has_one_label:
         raise ValueError("y of two dimensions must be label sets, 0 or 1 per label.")
-    return sparse.csr_array(target.Y, dtype=np.float64), False
+    return target
+
+
+def rows_with_target(X: sparse.csr_array, y: Any, hierarchy: Hierarchy | None) -> tuple[sparse.csr_array, Any]:
+    """Features and target of the rows of which something is known; the others are as if they were not there."""
+    target = encode_target(y, hierarchy)
+    _check_rows(X, target.n_samples)
+    rows = target.rows_with_target()
+    return (X, y) if rows is None else (X[rows], take_rows(y, rows))
+
+
+def _check_rows(X: Any, n_targets: int) -> None:
+    if X.shape[0] != n_targets:
+        raise ValueError(f"X has {X.shape[0]} rows and y has {n_targets}; they must agree.")
 
 
 def _summed(X: Any, y: Any, hierarchy: Hierarchy | None, relevance: Any) -> np.ndarray:
@@ -334,14 +354,20 @@ def _squares(block: _Counts, first: np.ndarray, second: Any) -> np.ndarray:
 
 
 def _gain(block: _Counts) -> np.ndarray:
-    share = (block.n_present / block.n_samples)[:, None]
+    return _gains(block).sum(axis=1)
+
+
+def _gains(block: _Counts) -> np.ndarray:
+    """Gains of each feature: over all columns together, or of each where each has rows of its own."""
+    share = block.n_present / block.n_samples
     present, absent = block.probabilities(0.0)
     prior = block.totals / block.n_samples
     gain = _outcome_information(prior, block.exclusive) - (
         share * _outcome_information(present, block.exclusive)
         + (1.0 - share) * _outcome_information(absent, block.exclusive)
     )
-    return np.maximum(gain.sum(axis=1), 0.0)
+    gains = gain.sum(axis=1, keepdims=True) if share.shape[1] == 1 else gain
+    return np.maximum(gains, 0.0)
 
 
 def _outcome_information(probability: np.ndarray, exclusive: bool) -> np.ndarray:
