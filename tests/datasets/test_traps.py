@@ -23,7 +23,7 @@ from ramify.datasets import (
     read_rankings,
 )
 
-pytestmark = pytest.mark.timeout(30)
+pytestmark = pytest.mark.timeout(120)
 
 BOMB_SIZE = 80 << 20
 HEAD = b"@relation r\n@attribute a numeric\n@data\n"
