@@ -110,8 +110,9 @@ void bind_features(nb::module_& m) {
       .def_prop_ro(
           "n_categories", [](const FeatureTable& self) { return to_numpy(self.n_categories()); }, nb::rv_policy::move,
           "Per feature, 0 = numeric.")
-      .def("append", &FeatureTable::append, "other"_a,
-           "Both tables' columns side by side, sharing memory: how chains add label columns.")
+      .def("append", &FeatureTable::append, "other"_a, "fixed"_a,
+           "Both tables' columns side by side, sharing memory: how chains add label columns. ``fixed``: trees look at "
+           "the other's in every node, before columns are drawn.")
       .def(
           "take",
           [](const FeatureTable& self, const InArray<std::int64_t>& features) {

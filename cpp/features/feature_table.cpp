@@ -61,13 +61,14 @@ std::vector<std::int32_t> FeatureTable::n_categories() const {
   return counts;
 }
 
-FeatureTable FeatureTable::append(const FeatureTable& other) const {
+FeatureTable FeatureTable::append(const FeatureTable& other, bool fixed) const {
   if (other.n_rows_ != n_rows_) throw std::invalid_argument("Tables side by side must have the same number of rows.");
   FeatureTable both = *this;
   both.columns_.insert(both.columns_.end(), other.columns_.begin(), other.columns_.end());
   both.heads_.insert(both.heads_.end(), other.heads_.begin(), other.heads_.end());
   for (auto head = both.heads_.begin() + n_features(); head != both.heads_.end(); ++head) head->codes_by_row = nullptr;
   both.has_sparse_ = has_sparse_ || other.has_sparse_;
+  both.n_fixed_ = fixed ? other.n_features() : 0;
   both.list_column_wise();
   return both;
 }

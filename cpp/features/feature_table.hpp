@@ -84,8 +84,11 @@ class FeatureTable {
   bool has_sparse() const { return has_sparse_; }
   std::vector<std::int32_t> n_categories() const;
 
-  /// The columns of both tables side by side; nothing is copied.
-  FeatureTable append(const FeatureTable& other) const;
+  /// The columns of both tables side by side; nothing is copied. Those of the other may be fixed.
+  FeatureTable append(const FeatureTable& other, bool fixed) const;
+
+  /// So many of the last columns are looked at in every node, before others are drawn.
+  std::int64_t n_fixed() const { return n_fixed_; }
 
   /// The given columns in the given order; nothing is copied.
   FeatureTable take(const std::vector<std::int64_t>& features) const;
@@ -118,7 +121,7 @@ class FeatureTable {
   void copy_by_row();
   static ColumnHead head_of(const Column& column);
 
-  std::int64_t n_rows_ = 0;
+  std::int64_t n_rows_ = 0, n_fixed_ = 0;
   bool has_sparse_ = false;
   std::vector<std::shared_ptr<const Column>> columns_;
   std::vector<ColumnHead> heads_;  ///< per column

@@ -152,25 +152,46 @@ class TreeGrower {
     best_.found = false;
     std::int64_t n_constant = node.n_constant;
     drawing_.begin_node(slice, n_constant);
-    const auto draws_on = [&](std::int64_t n_drawn) {
+    const std::int64_t first_fixed = table_.n_features() - table_.n_fixed();
+    std::int64_t n_drawn = look_at_fixed(first_fixed, slice, random);
+    const std::int64_t enough = n_drawn > 0 ? std::max(params_.max_features, n_drawn + 1) : params_.max_features;
+    const auto draws_on = [&] {
       if (best_.found && target_.perfect(best_.score)) return false;  // no feature can be better
-      return n_drawn < params_.max_features || (params_.all_features_at_root && node.id == 0 && !best_.found);
+      return n_drawn < enough || (params_.all_features_at_root && node.id == 0 && !best_.found);
     };
-    for (std::int64_t n_drawn = 0; draws_on(n_drawn) && drawing_.draw(random, splitter_.entries); ++n_drawn) {
+    while (draws_on() && drawing_.draw(random, splitter_.entries)) {
       if (n > many_rows) control.check();
-      if (drawing_.repeated()) continue;  // as good as a feature drawn before, which stays
-      const std::int64_t feature = drawing_.feature();
-      if (params_.random_splits) {
-        splitter_.random(feature, table_.column(feature), random, best_);
-      } else {
-        splitter_.best(feature, table_.head(feature), n, best_);
-      }
+      if (drawing_.feature() >= first_fixed) continue;
+      ++n_drawn;
+      // where it parts the rows as a feature drawn before did, that one stays
+      if (!drawing_.repeated()) look_at(drawing_.feature(), n, random);
     }
     n_constant = drawing_.n_constant();
     if (!best_.found) return make_leaf(node, total, tree);
     const double decrease = std::max(0.0, target_.decrease(best_.score));
     if (decrease < params_.min_impurity_decrease * tree.weight[0]) return make_leaf(node, total, tree);
     split_node(node, slice, decrease, total, level, n_constant, tree);
+  }
+
+  /// Find the best split of the feature in the splitter's entries.
+  void look_at(std::int64_t feature, std::int64_t n, Random& random) {
+    if (params_.random_splits) {
+      splitter_.random(feature, table_.column(feature), random, best_);
+    } else {
+      splitter_.best(feature, table_.head(feature), n, best_);
+    }
+  }
+
+  /// Look at the features that need no luck; returns how many of them are not constant.
+  std::int64_t look_at_fixed(std::int64_t first, const NodeSlice& slice, Random& random) {
+    std::int64_t n_looked_at = 0;
+    for (std::int64_t feature = first; feature < table_.n_features(); ++feature) {
+      gather(table_, feature, slice, splitter_.entries);
+      if (splitter_.entries.constant()) continue;
+      look_at(feature, slice.n, random);
+      ++n_looked_at;
+    }
+    return n_looked_at;
   }
 
   void make_leaf(const Open& node, double total, Tree& tree) {

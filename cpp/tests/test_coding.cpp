@@ -132,8 +132,9 @@ void compressed_columns_code_like_dense_ones() {
       CHECK(a == b || (a != a && b != b));
     }
   }
-  const FeatureTable both = dense.append(sparse.take({4, 3}));
+  const FeatureTable both = dense.append(sparse.take({4, 3}), true);
   CHECK(both.n_features() == 17);
+  CHECK(both.n_fixed() == 2);
   CHECK(&both.column(15) == &sparse.column(4));
 }
 

@@ -103,7 +103,7 @@ def recorded_calls(folder: Path) -> dict[str, list]:
     (table, _, growth), forest = calls["grow"][0][1], calls["predict"][0][1][0]
     differences = _core.Differences(**calls["Differences"][0][2])
     of_methods = {
-        "FeatureTable.append": (table, table),
+        "FeatureTable.append": (table, table, True),
         "FeatureTable.take": (table, np.array([0, 2], dtype=np.int64)),
         "Forest.first": (forest, 1),
         "Forest.part": (forest, 0, 1),

@@ -28,6 +28,7 @@ from ramify.ensemble.threshold import (
 )
 from ramify.features import Features, apply_features, feature_names, learn_features
 from ramify.features.frames import take_rows, weighing_data
+from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.state import (
     ENCODED_FEATURES,
@@ -43,6 +44,7 @@ from ramify.state import (
     value_row,
 )
 from ramify.targets import target_type
+from ramify.targets.closure import with_all_ancestors
 
 COMBINATIONS = ("votes", "mean")
 _N_INNER_FOLDS = 5
@@ -61,6 +63,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     _threshold_options: tuple[Any, ...] = ("f1", "cardinality", "density", "batch")
     _takes_unknown: ClassVar[bool] = False
     """Whether labels may be unknown (NaN) in some rows."""
+    hierarchy: Hierarchy | None = None
     _out_of_bag: NDArray[np.float64] | None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> Self:
@@ -85,7 +88,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         X, y, sample_weight = weighing_data(X, y, sample_weight)
         features = learn_features(self, X, self._categorical_features(), max_categories=self._max_categories())
         self._refuse_nominal(features)
-        target = read_label_sets(y, features.values.shape[0], refusing=None if self._takes_unknown else self)
+        refusing = None if self._takes_unknown else self
+        target = read_label_sets(y, features.values.shape[0], hierarchy=self.hierarchy, refusing=refusing)
         rows = target.rows_with_target
         if rows is not None:
             own = None if sample_weight is None else np.asarray(sample_weight)[rows]
@@ -193,7 +197,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         threshold = self.threshold_
         if isinstance(self.threshold, str) and self.threshold == "batch":
             threshold = cardinality_threshold(scores, self.cardinality_, candidates=self._candidates())
-        return scores >= threshold
+        present = scores >= threshold
+        return present if self.hierarchy is None else with_all_ancestors(present, self.hierarchy)
 
     def _as_probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores if self._class_values is None else class_probabilities(scores, len(self._class_values))
@@ -294,6 +299,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         n_labels, n_names, is_sets = self.n_outputs_, len(self.label_names_), self._class_values is None
         yield is_sets == target_type(self.target_kind_).has_sets, "classes need their values, and label sets have none"
         yield n_labels == (n_names if is_sets or n_names > 2 else 1), "label_names_ must name each output"
+        ordered = self.hierarchy is None or self.hierarchy.names == self.label_names_
+        yield ordered, "the hierarchy must be that of the labels"
         learnt = self.threshold_ is None or np.asarray(self.threshold_, dtype=np.float64)
         right = learnt is True or (np.shape(learnt) in {(), (n_labels,)} and bool(np.isfinite(learnt).all()))
         yield right, "threshold_ must be a number, or one per label"

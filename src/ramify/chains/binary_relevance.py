@@ -20,7 +20,9 @@ from ramify.chains.links import (
     learner_over,
     link_probability,
 )
+from ramify.ensemble.calibrated import at_most_parents
 from ramify.features import Features
+from ramify.hierarchy import Hierarchy
 from ramify.state import State, items
 
 
@@ -31,6 +33,9 @@ class BinaryRelevance(LabelSetClassifier):
     ----------
     estimator : classifier, optional
         Learner of each label; a forest of 200 trees by default.
+    hierarchy : Hierarchy, optional
+        Hierarchy of the labels: y is closed under ancestors, its columns follow `hierarchy.names` (a frame is matched
+        by name), and no score exceeds that of a parent: scores are cut down to it, from the top.
     threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=0.5
         Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
         label cardinality closest to the training set's ("cardinality"), the same per label ("density"),
@@ -78,12 +83,14 @@ class BinaryRelevance(LabelSetClassifier):
         self,
         estimator: Any = None,
         *,
+        hierarchy: Hierarchy | None = None,
         threshold: float | str | ArrayLike = 0.5,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -97,10 +104,13 @@ class BinaryRelevance(LabelSetClassifier):
         fitted = in_parallel(_fit_label, calls, self._outer_jobs(), self.verbose)
         self.estimators_ = [link for link, _ in fitted]
         if all(held_out is not None for _, held_out in fitted):
-            self._out_of_bag = np.column_stack([held_out for _, held_out in fitted])
+            self._out_of_bag = self._closed(np.column_stack([held_out for _, held_out in fitted]))
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return np.column_stack([link_probability(link, X) for link in self.estimators_])
+        return self._closed(np.column_stack([link_probability(link, X) for link in self.estimators_]))
+
+    def _closed(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return scores if self.hierarchy is None else at_most_parents(scores, self.hierarchy)
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted classifier together."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -169,6 +170,12 @@ class LClassifierChains(LabelSetClassifier):
     ----------
     estimator : classifier, optional
         Learner of each link; a forest of 200 trees by default.
+    n_last : int, default=1
+        Number of labels at the end of each chain. With 2 there is a chain for every pair of labels, L (L - 1) / 2 in
+        all, that ends in both of them in random order: the thesis's proposal, which costs (L - 1) / 2 times as much.
+    fixed_labels : bool, default=False
+        Let every split look at all labels before it, instead of those that happen to be drawn among the features; the
+        other features are drawn to make up `max_features`, at least one of them. Ramify's forests only.
     keep_forests : bool, default=True
         Keep the L * L fitted classifiers. Without them only one is in memory at a time; importances and out-of-bag
         votes remain, and `fit_and_predict` predicts new rows while fitting.
@@ -188,15 +195,15 @@ class LClassifierChains(LabelSetClassifier):
 
     Attributes
     ----------
-    orders_ : ndarray of shape (n_labels, n_labels)
-        Column numbers of the labels in the order of each chain; row i ends in i.
+    orders_ : ndarray of shape (n_chains, n_labels)
+        Column numbers of the labels in the order of each chain; row i ends in i, with `n_last=2` in the i-th pair.
     estimators_ : list of list
         The fitted classifiers of each chain, in its order; empty without `keep_forests`.
     importances_ : ndarray of shape (n_labels, n_features + n_labels)
         Mean decrease of impurity, not scaled. Features: mean over all chains. Labels: from the chain that ends in the
-        row's label; 0 for the label itself.
+        row's label (with `n_last=2` means over those that do, where the column came before); 0 for the label itself.
     label_share_ : ndarray of shape (n_labels,)
-        Share of the importance that comes from other labels, in the chain that ends in the label.
+        Share of the importance that comes from other labels, in the chain that ends in the label, or their mean.
     ranking_ : FeatureRanking
         The features ranked by their mean importance over all labels; scores per label are rows of `importances_`.
     votes_ : ndarray of shape (n_new, n_labels)
@@ -219,7 +226,7 @@ class LClassifierChains(LabelSetClassifier):
 
     References
     ----------
-    L-classifier chains, section 3.3.
+    L-classifier chains, section 3.3; `n_last` and `fixed_labels` are ideas of its chapter 8.
 
     Examples
     --------
@@ -246,6 +253,8 @@ class LClassifierChains(LabelSetClassifier):
         self,
         estimator: Any = None,
         *,
+        n_last: int = 1,
+        fixed_labels: bool = False,
         keep_forests: bool = True,
         combine: str = "votes",
         threshold: float | str | ArrayLike = "cardinality",
@@ -254,6 +263,8 @@ class LClassifierChains(LabelSetClassifier):
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
+        self.n_last = n_last
+        self.fixed_labels = fixed_labels
         self.keep_forests = keep_forests
         self.combine = combine
         self.threshold = threshold
@@ -296,12 +307,13 @@ class LClassifierChains(LabelSetClassifier):
         """The features, without the labels, ranked by their mean importance over all labels."""
         check_is_fitted(self, "importances_")
         per_label = self.importances_[:, : self.n_features_in_].T
+        named = ("n_last", "fixed_labels", "keep_forests", "combine")
         return FeatureRanking(
             feature_names(self),
             per_label.mean(axis=1),
             per_label=per_label,
             label_names=self.label_names_[-self.n_outputs_ :],
-            origin={"method": "lcc", "parameters": {"keep_forests": self.keep_forests, "combine": self.combine}},
+            origin={"method": "lcc", "parameters": {name: getattr(self, name) for name in named}},
         )
 
     @property
@@ -311,6 +323,8 @@ class LClassifierChains(LabelSetClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_integer(self, "n_last", self.n_last, low=1)
+        check_flag(self, "fixed_labels", self.fixed_labels)
         check_flag(self, "keep_forests", self.keep_forests)
         check_option(self, "combine", self.combine, COMBINATIONS)
 
@@ -319,18 +333,19 @@ class LClassifierChains(LabelSetClassifier):
         X_new = None
         if hasattr(self, "_X_new"):
             X_new = apply_features(self, self._X_new).values
-        learner = learner_over(self._base_estimator(), features, labels, weights)
-        self.orders_ = np.array(
-            [_order_ending_in(last, n_labels, derived_seed(seed, last)) for last in range(n_labels)]
-        )
+        if self.n_last > n_labels:
+            raise ValueError(f"n_last={self.n_last} labels end each chain, but y has {n_labels}. Choose a smaller one.")
+        learner = learner_over(self._base_estimator(), features, labels, weights, self.fixed_labels)
+        ends = enumerate(combinations(range(n_labels), self.n_last))
+        self.orders_ = np.array([_order_ending_in(last, n_labels, derived_seed(seed, chain)) for chain, last in ends])
         calls = [
-            (learner, order, derived_seed(seed, last), self._needs_out_of_bag(), X_new, self.keep_forests)
-            for last, order in enumerate(self.orders_)
+            (learner, order, derived_seed(seed, chain), self._needs_out_of_bag(), X_new, self.keep_forests)
+            for chain, order in enumerate(self.orders_)
         ]
         chains = in_parallel(_fit_full_chain, calls, self._outer_jobs(), self.verbose)
         self.estimators_ = [list(chain.links) for chain in chains] if self.keep_forests else []
         self._out_of_bag = _combined([chain.out_of_bag for chain in chains], self.combine)
-        self.importances_, self.label_share_ = _importance_matrix(chains, features.values.shape[1])
+        self.importances_, self.label_share_ = _importance_matrix(chains, features.values.shape[1], self.n_last)
         self.__dict__.pop("votes_", None)
         if X_new is not None:
             self.votes_ = _combined([chain.new for chain in chains], self.combine)
@@ -389,20 +404,28 @@ def _fit_full_chain(
     return fit_chain(learner, order, seed, importances=True, out_of_bag=out_of_bag, X_new=X_new, keep_links=keep_links)
 
 
-def _order_ending_in(last: int, n_labels: int, seed: int) -> NDArray[np.intp]:
-    others = np.delete(np.arange(n_labels), last)
-    return np.append(np.random.RandomState(derived_seed(seed, _ORDER_SEED)).permutation(others), last)
+def _order_ending_in(last: tuple[int, ...], n_labels: int, seed: int) -> NDArray[np.intp]:
+    random = np.random.RandomState(derived_seed(seed, _ORDER_SEED))
+    others = random.permutation(np.delete(np.arange(n_labels), last))
+    return np.append(others, random.permutation(last)).astype(np.intp)
 
 
-def _importance_matrix(chains: list[FittedChain], n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Features averaged over the chains, labels from the chain that ends in the row's label; and the labels' share."""
+def _importance_matrix(
+    chains: list[FittedChain], n_features: int, n_last: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Features averaged over the chains, labels over those that end in the row's label; and the labels' share."""
     by_chain = np.array([chain.importances for chain in chains])
     matrix = by_chain.mean(axis=0)
-    share = np.zeros(len(chains))
-    for label in range(len(chains)):
-        row = by_chain[label, label]
-        matrix[label, n_features:] = row[n_features:]
-        share[label] = row[n_features:].sum() / row.sum() if row.sum() > 0 else 0.0
+    place = np.argsort([chain.order for chain in chains], axis=1)
+    share = np.zeros(len(matrix))
+    for label in range(len(matrix)):
+        ending = np.flatnonzero(place[:, label] >= len(matrix) - n_last)
+        rows = by_chain[ending, label]
+        n_before = (place[ending] < place[ending, label][:, None]).sum(axis=0)
+        matrix[label, n_features:] = rows[:, n_features:].sum(axis=0) / np.maximum(n_before, 1)
+        total = rows.sum(axis=1)
+        shares = rows[:, n_features:].sum(axis=1) / np.where(total > 0, total, 1.0)
+        share[label] = np.where(total > 0, shares, 0.0).mean()
     return matrix, share
 
 

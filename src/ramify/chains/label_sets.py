@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ramify.hierarchy import Hierarchy
 from ramify.targets import encode_labels, refuse_partly_known
 
 
@@ -40,9 +41,11 @@ class LabelSets:
     rows_with_target: NDArray[np.intp] | None = None
 
 
-def read_label_sets(y: ArrayLike, n_samples: int | None = None, *, refusing: Any = None) -> LabelSets:
-    """Check a target and give its 0/1 matrix; `refusing` names who does not take unknown labels."""
-    target = encode_labels(y, n_samples=n_samples, partly_known=True)
+def read_label_sets(
+    y: ArrayLike, n_samples: int | None = None, *, hierarchy: Hierarchy | None = None, refusing: Any = None
+) -> LabelSets:
+    """Check a target and give its 0/1 matrix, closed under a hierarchy; `refusing` is who takes no unknown labels."""
+    target = encode_labels(y, hierarchy=hierarchy, n_samples=n_samples, partly_known=True)
     if refusing is not None:
         refuse_partly_known(refusing, target)
     matrix = target.cells().toarray()

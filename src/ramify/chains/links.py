@@ -82,16 +82,25 @@ def with_labels(X: Any, labels: NDArray[Any]) -> Any:
 class Learner:
     """A base classifier over one training table, to which the labels before a link are appended."""
 
-    def __init__(self, estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        features: Features,
+        labels: NDArray[np.uint8],
+        weights: Weights = None,
+        fixed_labels: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.labels = labels
         self.weights = weights
+        self.fixed_labels = fixed_labels
 
     def rows(self, index: NDArray[np.intp]) -> Learner:
         """The same learner over some of the rows."""
         weights = None if self.weights is None else self.weights[index]
-        return type(self)(self.estimator, rows_of(self.features, index), self.labels[index], weights)
+        features = rows_of(self.features, index)
+        return type(self)(self.estimator, features, self.labels[index], weights, self.fixed_labels)
 
     def for_chain(self) -> Learner:
         """The learner of one chain."""
@@ -136,9 +145,14 @@ class ForestLearner(Learner):
     """Ramify's forest as base: features are coded once, label columns are appended without copying anything."""
 
     def __init__(
-        self, estimator: ForestClassifier, features: Features, labels: NDArray[np.uint8], weights: Weights = None
+        self,
+        estimator: ForestClassifier,
+        features: Features,
+        labels: NDArray[np.uint8],
+        weights: Weights = None,
+        fixed_labels: bool = False,
     ) -> None:
-        super().__init__(estimator, features, labels, weights)
+        super().__init__(estimator, features, labels, weights, fixed_labels)
         options: dict[str, Any] = {"max_bins": estimator.max_bins, "n_jobs": estimator.n_jobs}
         numeric = np.zeros(labels.shape[1], dtype=np.int32)
         self._features = feature_table(features, **options)
@@ -173,15 +187,24 @@ class ForestLearner(Learner):
         return np.where(seen_by_all, probability[~seen_by_all, 0].mean(), probability[:, 0])
 
     def _table(self, earlier: NDArray[np.intp]) -> _core.FeatureTable:
-        return self._features.append(self._labels.take(earlier.astype(np.int64))) if len(earlier) else self._features
+        if not len(earlier):
+            return self._features
+        return self._features.append(self._labels.take(earlier.astype(np.int64)), self.fixed_labels)
 
 
-def learner_over(estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None) -> Learner:
-    """The learner of a base classifier over a training table."""
+def learner_over(
+    estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None, fixed_labels: bool = False
+) -> Learner:
+    """The learner of a base classifier over a training table; with `fixed_labels` every split looks at all labels."""
+    if fixed_labels and (labels.dtype.kind == "f" or not is_forest(estimator)):
+        what = "y has unknown labels" if is_forest(estimator) else f"the estimator is a {type(estimator).__name__}"
+        raise ValueError(
+            f"fixed_labels=True is for Ramify's forests over complete label sets, but {what}. Set fixed_labels=False."
+        )
     if labels.dtype.kind == "f":
         return PartlyKnownLearner(told_of_nominal(estimator, features), features, labels, weights)
     if is_forest(estimator):
-        return ForestLearner(estimator, features, labels, weights)
+        return ForestLearner(estimator, features, labels, weights, fixed_labels)
     return Learner(told_of_nominal(estimator, features), features, labels, weights)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ramify.chains.base import COMBINATIONS, LabelSetClassifier
 from ramify.chains.links import Weights, derived_seed, fit_link, in_parallel, is_link
 from ramify.features import Features, unseen_values_allowed
+from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_option
 from ramify.state import State, integers, items
 
@@ -27,6 +28,9 @@ class LabelPowerset(LabelSetClassifier):
         Learner of the label sets; a forest of 200 trees by default.
     pruning : int, default=0
         Label sets that at most this many rows have are left out, with their rows (pruned problem transformation).
+    hierarchy : Hierarchy, optional
+        Hierarchy of the labels: y is closed under ancestors, its columns follow `hierarchy.names` (a frame is matched
+        by name), and so is every label set that is predicted.
     threshold : None, float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=None
         None predicts the most probable label set. Otherwise each label is predicted on its own, from the sum of the
         probabilities of the label sets that hold it: at a number, at one number per label, or at the threshold that
@@ -80,6 +84,7 @@ class LabelPowerset(LabelSetClassifier):
         estimator: Any = None,
         *,
         pruning: int = 0,
+        hierarchy: Hierarchy | None = None,
         threshold: float | str | ArrayLike | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -87,6 +92,7 @@ class LabelPowerset(LabelSetClassifier):
     ) -> None:
         self.estimator = estimator
         self.pruning = pruning
+        self.hierarchy = hierarchy
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
