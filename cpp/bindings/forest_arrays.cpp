@@ -1,4 +1,5 @@
 // A forest as flat arrays, and back.
+#include <algorithm>
 #include <string>
 
 #include "forest/validation.hpp"
@@ -26,6 +27,16 @@ OutArray<std::int64_t> joined_offsets(const Forest& forest, const std::vector<st
     const std::int64_t before = all.back();
     const std::vector<std::int64_t>& offsets = (*tree).*part;
     for (std::size_t i = 1; i < offsets.size(); ++i) all.push_back(before + offsets[i]);
+  }
+  return to_numpy(std::move(all));
+}
+
+/// One number of every combined feature, tree after tree.
+template <class T>
+OutArray<T> joined_parts(const Forest& forest, T CombinedFeature::* part) {
+  std::vector<T> all;
+  for (const auto& tree : forest.trees) {
+    for (const CombinedFeature& one : tree->combined) all.push_back(one.*part);
   }
   return to_numpy(std::move(all));
 }
@@ -136,6 +147,26 @@ void read_subsets(const nb::dict& arrays, std::vector<Tree>& trees) {
   }
 }
 
+/// Only forests that combine features have these arrays.
+void read_combinations(const nb::dict& arrays, std::vector<Tree>& trees) {
+  if (!arrays.contains("tree_combinations")) return;
+  const Cuts cuts(arrays, "tree_combinations", static_cast<std::int64_t>(trees.size()));
+  const Part<std::int64_t> offsets(arrays, "combination_offsets");
+  const Part<std::int32_t> features(arrays, "combination_features");
+  const Part<double> weights(arrays, "combination_weights"), centres(arrays, "combination_centres"),
+      scales(arrays, "combination_scales");
+  offsets.must_have(cuts.total() + 1);
+  for (const Part<double>* part : {&weights, &centres, &scales}) part->must_have(features.size());
+  features.must_have(offsets[cuts.total()]);
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    const std::int64_t first = cuts.first(static_cast<std::int64_t>(t)), last = cuts.last(static_cast<std::int64_t>(t));
+    trees[t].combination_offsets = own_offsets(offsets, first, last);
+    features.slice(offsets[first], offsets[last]);  // which refuses what lies outside
+    for (std::int64_t i = offsets[first]; i < offsets[last]; ++i)
+      trees[t].combined.push_back({features[i], weights[i], centres[i], scales[i]});
+  }
+}
+
 void read_label_leaves(const nb::dict& arrays, const Cuts& cuts, std::vector<Tree>& trees) {
   const Part<std::int64_t> offsets(arrays, "leaf_offsets"), partial(arrays, "leaf_partial");
   const Part<std::int32_t> labels(arrays, "leaf_labels");
@@ -213,6 +244,16 @@ nb::dict forest_arrays(const Forest& forest) {
       tree_offsets(forest, [](const Tree& tree) { return static_cast<std::int64_t>(tree.subset_offsets.size()) - 1; });
   arrays["subset_offsets"] = joined_offsets(forest, &Tree::subset_offsets);
   arrays["subset_words"] = joined(forest, &Tree::subset_words);
+  const auto combines = [](const auto& tree) { return !tree->combined.empty(); };
+  if (std::any_of(forest.trees.begin(), forest.trees.end(), combines)) {
+    arrays["tree_combinations"] = tree_offsets(
+        forest, [](const Tree& tree) { return static_cast<std::int64_t>(tree.combination_offsets.size()) - 1; });
+    arrays["combination_offsets"] = joined_offsets(forest, &Tree::combination_offsets);
+    arrays["combination_features"] = joined_parts(forest, &CombinedFeature::feature);
+    arrays["combination_weights"] = joined_parts(forest, &CombinedFeature::weight);
+    arrays["combination_centres"] = joined_parts(forest, &CombinedFeature::centre);
+    arrays["combination_scales"] = joined_parts(forest, &CombinedFeature::scale);
+  }
   arrays["tree_leaves"] =
       tree_offsets(forest, [&](const Tree& tree) { return tree.n_leaves(forest.outcome, forest.n_outputs); });
   if (forest.outcome == Outcome::labels) {
@@ -246,6 +287,7 @@ Forest forest_from_arrays(const std::string& outcome, std::int64_t n_outputs, co
   for (std::size_t t = 0; t < trees.size(); ++t) trees[t].seed = seeds[static_cast<std::int64_t>(t)];
   read_nodes(arrays, Cuts(arrays, "tree_nodes", seeds.size()), trees);
   read_subsets(arrays, trees);
+  read_combinations(arrays, trees);
   const Cuts leaves(arrays, "tree_leaves", seeds.size());
   if (forest.outcome == Outcome::labels) {
     read_label_leaves(arrays, leaves, trees);

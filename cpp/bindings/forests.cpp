@@ -138,14 +138,18 @@ void bind_forests(nb::module_& m) {
 - ``n_categories`` int32 (n_features,)
 - ``seeds`` uint64 (n_trees,)
 - ``tree_nodes`` int64 (n_trees + 1,): where each tree's nodes begin; node ids below count from there
-- ``feature`` int32: tested feature, -1 in a leaf
-- ``threshold`` float64: numeric values <= threshold go left
+- ``feature`` int32: tested feature, of a combination the heaviest, -1 in a leaf
+- ``threshold`` float64: numeric values, or combinations, <= threshold go left
 - ``child`` int32: left child, the right one is ``child + 1``; in a leaf its row among the tree's leaves
-- ``subset`` int32: of a nominal test, the subset (counted in the tree) of categories that goes left; else -1
+- ``subset`` int32: of a nominal test, the subset (counted in the tree) of categories that goes left; of combination c
+  (counted in the tree) -2 - c; else -1
 - ``missing_left`` uint8: 1 if missing values go left
 - ``weight`` float64: weight of the in-bag examples that reach the node
 - ``decrease`` float64: weight * impurity less that of both children; of steps the gain
 - ``tree_subsets`` int64 (n_trees + 1,), ``subset_offsets`` int64, ``subset_words`` uint64: bit c = category c
+- ``tree_combinations`` int64 (n_trees + 1,), ``combination_offsets`` int64 into ``combination_features`` int32, which
+  ascend in a combination, and ``combination_weights``, ``combination_centres`` and ``combination_scales`` float64: the
+  sum of weight * (value - centre) / scale, to which missing values add nothing; only where some node combines
 - ``tree_leaves`` int64 (n_trees + 1,): where each tree's leaves begin
 - labels: ``leaf_offsets`` int64 (n_leaves + 1,) into ``leaf_labels`` int32; ``leaf_partial`` int64
   (n_leaves + 1,) into ``leaf_counts`` float64. A leaf's labels are first those that all its examples have,

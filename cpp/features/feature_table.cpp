@@ -54,6 +54,11 @@ ColumnHead FeatureTable::head_of(const Column& column) {
           column.has_missing};
 }
 
+bool FeatureTable::has_bins() const {
+  const auto bins = [](const auto& column) { return column->lower != column->upper; };
+  return std::any_of(columns_.begin(), columns_.end(), bins);
+}
+
 std::vector<std::int32_t> FeatureTable::n_categories() const {
   std::vector<std::int32_t> counts;
   counts.reserve(columns_.size());

@@ -81,8 +81,12 @@ class FeatureTable {
   std::int64_t n_features() const { return static_cast<std::int64_t>(columns_.size()); }
   const Column& column(std::int64_t feature) const { return *columns_[static_cast<std::size_t>(feature)]; }
   const ColumnHead& head(std::int64_t feature) const { return heads_[static_cast<std::size_t>(feature)]; }
+  static ColumnHead head_of(const Column& column);
   bool has_sparse() const { return has_sparse_; }
   std::vector<std::int32_t> n_categories() const;
+
+  /// Does some code stand for more than one value?
+  bool has_bins() const;
 
   /// The columns of both tables side by side; nothing is copied. Those of the other may be fixed.
   FeatureTable append(const FeatureTable& other, bool fixed) const;
@@ -119,7 +123,6 @@ class FeatureTable {
   void index_bits();
   void list_column_wise();
   void copy_by_row();
-  static ColumnHead head_of(const Column& column);
 
   std::int64_t n_rows_ = 0, n_fixed_ = 0;
   bool has_sparse_ = false;

@@ -16,8 +16,8 @@ std::int64_t bytes_of(const std::vector<T>& values) {
 std::int64_t Tree::n_bytes() const {
   return bytes_of(feature) + bytes_of(threshold) + bytes_of(child) + bytes_of(subset) + bytes_of(missing_left) +
          bytes_of(weight) + bytes_of(decrease) + bytes_of(subset_offsets) + bytes_of(subset_words) +
-         bytes_of(leaf_offsets) + bytes_of(leaf_labels) + bytes_of(leaf_partial) + bytes_of(leaf_counts) +
-         bytes_of(leaf_values);
+         bytes_of(combination_offsets) + bytes_of(combined) + bytes_of(leaf_offsets) + bytes_of(leaf_labels) +
+         bytes_of(leaf_partial) + bytes_of(leaf_counts) + bytes_of(leaf_values);
 }
 
 bool Tree::category_goes_left(std::int32_t node, double value) const {

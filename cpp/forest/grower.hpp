@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "forest/bagging.hpp"
+#include "forest/combining.hpp"
 #include "forest/feature_drawing.hpp"
 #include "forest/growing.hpp"
 #include "forest/splitting.hpp"
@@ -31,6 +32,7 @@ class TreeGrower {
         target_(std::move(target)),
         splitter_(target_),
         drawing_(table, params.max_features),
+        combining_(table, params.oblique),
         draws_of_row_(static_cast<std::size_t>(table.n_rows()), 0) {
     if (table.has_sparse()) positions_.assign(static_cast<std::size_t>(table.n_rows()), 0xFFFFFFFFu);
     if constexpr (follows_paths<Target>) target_.learn(examples);
@@ -148,7 +150,8 @@ class TreeGrower {
       limits.weight = total;
       limits.min_weight = min_weight;
     }
-    splitter_.begin_node(limits, params_.random_splits);
+    splitter_.begin_node(limits, params_.random_splits || params_.oblique > 0);
+    combining_.begin_node(n, weights_.data());
     best_.found = false;
     std::int64_t n_constant = node.n_constant;
     drawing_.begin_node(slice, n_constant);
@@ -163,9 +166,11 @@ class TreeGrower {
       if (n > many_rows) control.check();
       if (drawing_.feature() >= first_fixed) continue;
       ++n_drawn;
-      // where it parts the rows as a feature drawn before did, that one stays
-      if (!drawing_.repeated()) look_at(drawing_.feature(), n, random);
+      if (drawing_.repeated()) continue;  // as good as a feature drawn before, which stays
+      combining_.take(drawing_.feature(), splitter_.entries);
+      look_at(drawing_.feature(), n, random);
     }
+    look_at_combinations(n, random, control);
     n_constant = drawing_.n_constant();
     if (!best_.found) return make_leaf(node, total, tree);
     const double decrease = std::max(0.0, target_.decrease(best_.score));
@@ -193,6 +198,33 @@ class TreeGrower {
     }
     return n_looked_at;
   }
+
+  /// As many combinations as there are features to combine; they count as features beyond those of the table.
+  void look_at_combinations(std::int64_t n, Random& random, const Control& control) {
+    NodeEntries& entries = splitter_.entries;
+    const std::size_t n_combinations = combining_.n_taken() > 1 ? combining_.n_taken() : 0;
+    for (std::size_t c = 0; c < n_combinations; ++c) {
+      if (best_.found && target_.perfect(best_.score)) return;
+      if (n > many_rows) control.check();
+      if (!combining_.combine(c, drawing_, random, entries)) continue;
+      const std::int64_t feature = table_.n_features() + static_cast<std::int64_t>(c);
+      if (params_.random_splits) {
+        const double threshold = random_between(combining_.least(), combining_.most(), random);
+        combining_.write_sides(threshold, entries);
+        splitter_.at_threshold(feature, threshold, 0, 1, best_);
+      } else {
+        const Column& ranks = combining_.write_ranks(entries);
+        splitter_.best(feature, FeatureTable::head_of(ranks), n, best_);
+        if (best_.found && best_.feature == feature) {
+          best_.threshold = threshold_of(ranks);
+          best_.has_threshold = true;
+        }
+      }
+      if (best_.found && best_.feature == feature) combining_.keep();
+    }
+  }
+
+  bool is_combination() const { return best_.feature >= table_.n_features(); }
 
   void make_leaf(const Open& node, double total, Tree& tree) {
     tree.child[static_cast<std::size_t>(node.id)] = n_leaves_++;
@@ -237,20 +269,25 @@ class TreeGrower {
 
   void split_node(const Open& node, const NodeSlice& slice, double decrease, double total, int level,
                   std::int64_t n_constant, Tree& tree) {
-    const Column& column = table_.column(best_.feature);
     const double left_weight = mark_left(slice);
-    if (!best_.any_missing) best_.missing_left = 2 * left_weight >= total;
+    if (!best_.any_missing) best_.missing_left = !is_combination() && 2 * left_weight >= total;
     const std::uint32_t middle = part(node);
     const auto at = static_cast<std::size_t>(node.id);
     const auto child = static_cast<std::int32_t>(tree.n_nodes());
-    tree.feature[at] = static_cast<std::int32_t>(best_.feature);
     tree.decrease[at] = decrease;
     tree.missing_left[at] = best_.missing_left;
     tree.child[at] = child;
-    if (best_.nominal) {
-      write_subset(column, 2 * left_weight >= total, at, tree);
+    if (is_combination()) {
+      combining_.write(at, tree);
+      tree.threshold[at] = best_.threshold;
     } else {
-      tree.threshold[at] = threshold_of(column);
+      const Column& column = table_.column(best_.feature);
+      tree.feature[at] = static_cast<std::int32_t>(best_.feature);
+      if (best_.nominal) {
+        write_subset(column, 2 * left_weight >= total, at, tree);
+      } else {
+        tree.threshold[at] = threshold_of(column);
+      }
     }
     add_node(tree);
     add_node(tree);
@@ -265,6 +302,11 @@ class TreeGrower {
 
   /// Note the side of every local row; returns the weight that goes left.
   double mark_left(const NodeSlice& slice) {
+    if (is_combination()) {
+      left_.clear();
+      for (const double value : combining_.kept_values()) left_.push_back(value <= best_.threshold);
+      return weight_left();
+    }
     NodeEntries& entries = splitter_.entries;
     drawing_.read(best_.feature, entries);
     const auto goes_left = [&](std::int32_t code) {
@@ -279,6 +321,10 @@ class TreeGrower {
         left_[NodeEntries::row_of(key)] = goes_left(NodeEntries::code_of(key));
       for (const std::uint32_t row : entries.missing) left_[row] = best_.missing_left;
     }
+    return weight_left();
+  }
+
+  double weight_left() const {
     double weight = 0;
     for (std::size_t i = 0; i < left_.size(); ++i) weight += left_[i] ? weights_[i] : 0.0;
     return weight;
@@ -344,6 +390,8 @@ class TreeGrower {
     tree.decrease.shrink_to_fit();
     tree.subset_offsets.shrink_to_fit();
     tree.subset_words.shrink_to_fit();
+    tree.combination_offsets.shrink_to_fit();
+    tree.combined.shrink_to_fit();
     tree.leaf_offsets.shrink_to_fit();
     tree.leaf_labels.shrink_to_fit();
     tree.leaf_partial.shrink_to_fit();
@@ -357,6 +405,7 @@ class TreeGrower {
   Target target_;
   Splitter<Target> splitter_;
   FeatureDrawing drawing_;
+  Combining combining_;
   Split best_;
   std::int32_t n_leaves_ = 0;
 
@@ -379,6 +428,8 @@ Forest grow_forest(const FeatureTable& table, const Data& data, Outcome outcome,
   if (data.n_rows != table.n_rows())
     throw std::invalid_argument("Features and targets must have the same number of rows.");
   if (table.n_rows() > (std::int64_t(1) << 30)) throw std::invalid_argument("Trees are grown on at most 2^30 rows.");
+  if (params.oblique > 0 && table.has_bins())
+    throw std::invalid_argument("Features are combined by their values, not by bins of them.");
   Forest forest;
   forest.outcome = outcome;
   forest.n_outputs = n_outputs;

@@ -310,25 +310,26 @@ double contributions(const Forest& forest, const FeatureRows& rows, std::int64_t
       poll);
   double roots = 0;
   for (const auto& of_tree : values) roots += of_tree[0];
-  for_each_block(rows, {0, rows.n_rows()}, n_threads, poll,
-                 [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t, int) {
-                   for (std::size_t t = 0; t < forest.trees.size(); ++t) {
-                     const Tree& tree = *forest.trees[t];
-                     for (std::int64_t row = first; row < last; ++row) {
-                       const double* const x = block + (row - first) * forest.n_features();
-                       double* const added = out + row * forest.n_features();
-                       std::int32_t node = 0;
-                       while (tree.feature[static_cast<std::size_t>(node)] >= 0) {
-                         const std::int32_t feature = tree.feature[static_cast<std::size_t>(node)];
-                         const std::int32_t next = tree.next(node, x[feature]);
-                         added[feature] +=
-                             (values[t][static_cast<std::size_t>(next)] - values[t][static_cast<std::size_t>(node)]) /
-                             divisor;
-                         node = next;
-                       }
-                     }
-                   }
-                 });
+  for_each_block(
+      rows, {0, rows.n_rows()}, n_threads, poll,
+      [&](std::int64_t first, std::int64_t last, const double* block, std::int64_t, int) {
+        for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+          const Tree& tree = *forest.trees[t];
+          for (std::int64_t row = first; row < last; ++row) {
+            const double* const x = block + (row - first) * forest.n_features();
+            double* const added = out + row * forest.n_features();
+            std::int32_t node = 0;
+            while (tree.feature[static_cast<std::size_t>(node)] >= 0) {
+              const std::int32_t next = tree.next_by(node, [x](std::int32_t feature) { return x[feature]; });
+              const double change =
+                  (values[t][static_cast<std::size_t>(next)] - values[t][static_cast<std::size_t>(node)]) / divisor;
+              tree.each_tested(
+                  node, [added, change](std::int32_t feature, double share) { added[feature] += share * change; });
+              node = next;
+            }
+          }
+        }
+      });
   return roots / divisor;
 }
 

@@ -96,7 +96,7 @@ void read_leaf(const Forest& forest, const Tree& tree, std::int32_t node, Add ad
 inline std::int32_t find_leaf(const Tree& tree, const double* row) {
   std::int32_t node = 0;
   while (tree.feature[static_cast<std::size_t>(node)] >= 0)
-    node = tree.next(node, row[tree.feature[static_cast<std::size_t>(node)]]);
+    node = tree.next_by(node, [row](std::int32_t feature) { return row[feature]; });
   return node;
 }
 
@@ -113,7 +113,7 @@ struct StepNode {
   }
 };
 
-/// The nodes of a tree that tests numbers only.
+/// The nodes of a tree that tests single numbers only.
 std::vector<StepNode> step_nodes(const Tree& tree);
 
 /// The same for n rows, the i-th at `row_at(i)`. Several go down side by side, so that their waits for memory overlap.
@@ -121,7 +121,7 @@ template <class RowAt>
 void find_leaves(const Tree& tree, std::int64_t n, RowAt row_at, std::int32_t* leaves) {
   constexpr std::int64_t together = 16;
   std::int64_t first = 0;
-  if (tree.subset_words.empty() && n >= tree.n_nodes() / 8) {
+  if (tree.subset_words.empty() && tree.combined.empty() && n >= tree.n_nodes() / 8) {
     const std::vector<StepNode> nodes = step_nodes(tree);
     for (; first + together <= n; first += together) {
       std::int32_t at[together] = {};
@@ -142,9 +142,9 @@ void find_leaves(const Tree& tree, std::int64_t n, RowAt row_at, std::int32_t* l
     for (bool any = true; any;) {
       any = false;
       for (std::int64_t i = 0; i < n_together; ++i) {
-        const std::int32_t feature = tree.feature[static_cast<std::size_t>(nodes[i])];
-        if (feature < 0) continue;
-        nodes[i] = tree.next(nodes[i], row_at(first + i)[feature]);
+        if (tree.feature[static_cast<std::size_t>(nodes[i])] < 0) continue;
+        const double* const row = row_at(first + i);
+        nodes[i] = tree.next_by(nodes[i], [row](std::int32_t feature) { return row[feature]; });
         any = true;
       }
     }

@@ -35,6 +35,13 @@ inline std::size_t first_best(const double* scores, double most) {
   return first;
 }
 
+/// Uniform from `least` on and below `most`.
+inline double random_between(double least, double most, Random& random) {
+  const double share = random.uniform();
+  const double between = least * (1 - share) + most * share;
+  return between >= least && between < most ? between : least;
+}
+
 /// Whether a target finds the best cut of a numeric feature by itself: bool scan(NodeEntries&, Cut&). It does nothing
 /// and says false where it cannot.
 template <class Target>
@@ -128,24 +135,30 @@ class Splitter {
 
   /// The same with one random cut (numeric: uniform in value between the extremes; nominal: a random subset).
   void random(std::int64_t feature, const Column& column, Random& random, Split& best) {
-    prepare_missing();
-    if (column.nominal) return random_nominal(feature, column.n_codes, random, best);
-    cut_.found = false;
+    if (column.nominal) {
+      prepare_missing();
+      return random_nominal(feature, column.n_codes, random, best);
+    }
     double threshold = std::numeric_limits<double>::infinity();
     std::int32_t low = entries.max_code;
     if (entries.min_code < entries.max_code) {
       const double least = column.lower[static_cast<std::size_t>(entries.min_code)];
       const double most = column.lower[static_cast<std::size_t>(entries.max_code)];
-      const double share = random.uniform();
-      threshold = least * (1 - share) + most * share;
-      if (!(threshold >= least && threshold < most)) threshold = least;
+      threshold = random_between(least, most, random);
       const auto begin = column.lower.begin();
       low = static_cast<std::int32_t>(std::upper_bound(begin + entries.min_code, begin + entries.max_code, threshold) -
                                       begin) -
             1;
       threshold = std::max(threshold, column.upper[static_cast<std::size_t>(low)]);  // never inside a bin
     }
-    score_cut(low, low == entries.max_code ? -1 : low + 1);
+    at_threshold(feature, threshold, low, low == entries.max_code ? -1 : low + 1, best);
+  }
+
+  /// The same with a given cut of a numeric feature: codes up to `low` are up to the threshold.
+  void at_threshold(std::int64_t feature, double threshold, std::int32_t low, std::int32_t high, Split& best) {
+    prepare_missing();
+    cut_.found = false;
+    score_cut(low, high);
     if (!cut_.found || !cut_.worthwhile || !better(best)) return;
     accept(feature, best);
     best.nominal = false;

@@ -28,6 +28,29 @@ void check_offsets(std::int64_t tree, const std::vector<std::int64_t>& offsets, 
   }
 }
 
+void check_combinations(const Forest& forest, const Tree& tree, std::int64_t index) {
+  check_offsets(index, tree.combination_offsets, tree.combined.size(), "combination_offsets");
+  for (std::size_t c = 0; c + 1 < tree.combination_offsets.size(); ++c) {
+    const auto first = static_cast<std::size_t>(tree.combination_offsets[c]);
+    const auto last = static_cast<std::size_t>(tree.combination_offsets[c + 1]);
+    const std::string name = "combination " + std::to_string(c);
+    if (last - first < 2) refuse(index, name + " has fewer than two features");
+    double total = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      const CombinedFeature& one = tree.combined[i];
+      if (one.feature < 0 || one.feature >= forest.n_features() ||
+          forest.n_categories[static_cast<std::size_t>(one.feature)] > 0)
+        refuse(index, name + " has feature " + std::to_string(one.feature) + ", which is no numeric one");
+      if (i > first && one.feature <= tree.combined[i - 1].feature)
+        refuse(index, "the features of " + name + " do not ascend");
+      if (!std::isfinite(one.centre) || !(one.scale > 0) || std::isinf(one.scale))
+        refuse(index, name + " has no finite centre or positive scale");
+      total += one.share();
+    }
+    if (!(std::fabs(total - 1) < 1e-9)) refuse(index, "the absolute weights of " + name + " do not sum to 1");
+  }
+}
+
 void check_nodes(const Forest& forest, const Tree& tree, std::int64_t index) {
   const std::size_t n = tree.feature.size();
   if (n == 0) refuse(index, "it has no node");
@@ -40,6 +63,7 @@ void check_nodes(const Forest& forest, const Tree& tree, std::int64_t index) {
   check_size(index, tree.decrease, n, "decrease");
   const auto n_leaves = tree.n_leaves(forest.outcome, forest.n_outputs);
   const auto n_subsets = static_cast<std::int64_t>(tree.subset_offsets.size()) - 1;
+  const auto n_combinations = static_cast<std::int64_t>(tree.combination_offsets.size()) - 1;
   std::vector<char> reached(n, 0);
   std::vector<char> used(static_cast<std::size_t>(n_leaves), 0);
   reached[0] = 1;
@@ -77,6 +101,8 @@ void check_nodes(const Forest& forest, const Tree& tree, std::int64_t index) {
                                    tree.subset_offsets[static_cast<std::size_t>(subset)];
       if (n_words != (n_categories + 63) / 64)
         refuse(index, "the subset of node " + std::to_string(i) + " has the wrong size");
+    } else if (-2 - std::int64_t{tree.subset[i]} >= n_combinations) {
+      refuse(index, "node " + std::to_string(i) + " points outside the combinations");
     } else if (tree.threshold[i] != tree.threshold[i]) {
       refuse(index, "the threshold of node " + std::to_string(i) + " is not a number");
     }
@@ -148,6 +174,7 @@ void validate(const Forest& forest) {
   for (std::int64_t index = 0; index < forest.n_trees(); ++index) {
     const Tree& tree = *forest.trees[static_cast<std::size_t>(index)];
     check_offsets(index, tree.subset_offsets, tree.subset_words.size(), "subset_offsets");
+    check_combinations(forest, tree, index);
     if (forest.outcome == Outcome::labels) {
       check_label_leaves(forest, tree, index);
     } else if (forest.outcome == Outcome::steps) {

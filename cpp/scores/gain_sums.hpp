@@ -23,6 +23,7 @@ inline std::vector<std::int32_t> used_features(const Forest& forest, std::vector
     for (const std::int32_t feature : tree->feature) {
       if (feature >= 0) row_of_feature[static_cast<std::size_t>(feature)] = 0;
     }
+    for (const CombinedFeature& one : tree->combined) row_of_feature[static_cast<std::size_t>(one.feature)] = 0;
   }
   std::vector<std::int32_t> used;
   for (std::size_t f = 0; f < row_of_feature.size(); ++f) {
@@ -58,15 +59,25 @@ class GainSummer {
         continue;
       }
       const auto left = static_cast<std::size_t>(tree.child[i]);
-      double* const row = sums.data() +
-                          static_cast<std::int64_t>(row_of_feature[static_cast<std::size_t>(tree.feature[i])]) * width -
-                          range.first;
+      const auto row_of = [&](std::int32_t feature) {
+        return sums.data() + row_of_feature[static_cast<std::size_t>(feature)] * width - range.first;
+      };
+      const bool combines = tree.subset[i] < -1;
+      if (combines) together_.resize(static_cast<std::size_t>(width), 0.0);
+      double* const row = combines ? together_.data() - range.first : row_of(tree.feature[i]);
       const double n_left = tree.weight[left], n_right = tree.weight[left + 1];
       list.resize(lists_[at_[left]].size() + lists_[at_[left + 1]].size());
       list.resize(merge(lists_[at_[left]], lists_[at_[left + 1]],
                         {1 / n_left, 1 / n_right, 1 / (n_left + n_right), 1 / total}, label_weights, row, list.data()));
       free_.push_back(at_[left]);
       free_.push_back(at_[left + 1]);
+      if (!combines) continue;
+      for (const Entry& entry : list) {
+        tree.each_tested(static_cast<std::int32_t>(i), [&](std::int32_t feature, double share) {
+          row_of(feature)[entry.label] += share * row[entry.label];
+        });
+        row[entry.label] = 0;
+      }
     }
     free_.push_back(at_[0]);
   }
@@ -109,6 +120,7 @@ class GainSummer {
 
   std::vector<std::vector<Entry>> lists_;
   std::vector<std::size_t> free_, at_;
+  std::vector<double> together_;  ///< gains that several features share, per output of the range; else 0
 };
 
 /// Cut the outputs into tasks of bounded memory, at least one per thread; the cut does not change any bit.

@@ -14,8 +14,10 @@ std::vector<double> symbolic(const Forest& forest) {
   std::vector<double> scores(forest.n_categories.size(), 0.0);
   for (const auto& tree : forest.trees) {
     for (std::size_t i = 0; i < tree->feature.size(); ++i) {
-      if (tree->feature[i] >= 0)
-        scores[static_cast<std::size_t>(tree->feature[i])] += tree->weight[i] / tree->weight[0];
+      if (tree->feature[i] < 0) continue;
+      tree->each_tested(static_cast<std::int32_t>(i), [&](std::int32_t feature, double share) {
+        scores[static_cast<std::size_t>(feature)] += share * (tree->weight[i] / tree->weight[0]);
+      });
     }
   }
   for (double& score : scores) score /= static_cast<double>(forest.n_trees());
@@ -26,8 +28,10 @@ std::vector<double> genie3(const Forest& forest) {
   std::vector<double> scores(forest.n_categories.size(), 0.0);
   for (const auto& tree : forest.trees) {
     for (std::size_t i = 0; i < tree->feature.size(); ++i) {
-      if (tree->feature[i] >= 0)
-        scores[static_cast<std::size_t>(tree->feature[i])] += tree->decrease[i] / tree->weight[0];
+      if (tree->feature[i] < 0) continue;
+      tree->each_tested(static_cast<std::int32_t>(i), [&](std::int32_t feature, double share) {
+        scores[static_cast<std::size_t>(feature)] += share * (tree->decrease[i] / tree->weight[0]);
+      });
     }
   }
   for (double& score : scores) score /= static_cast<double>(forest.n_trees());
@@ -104,9 +108,11 @@ void add_number_gains(const Forest& forest, const Tree& tree, const std::vector<
       if (tree.feature[i] < 0) continue;
       const auto left = static_cast<std::size_t>(tree.child[i]);
       const double n_left = tree.weight[left], n_right = tree.weight[left + 1], apart = values[left] - values[left + 1];
-      const std::int64_t row = row_of_feature[static_cast<std::size_t>(tree.feature[i])];
-      sums[static_cast<std::size_t>(row * width + output - range.first)] +=
-          weights[output] * n_left * n_right / (n_left + n_right) * apart * apart / tree.weight[0];
+      const double gain = weights[output] * n_left * n_right / (n_left + n_right) * apart * apart / tree.weight[0];
+      tree.each_tested(static_cast<std::int32_t>(i), [&](std::int32_t feature, double share) {
+        const std::int64_t row = row_of_feature[static_cast<std::size_t>(feature)];
+        sums[static_cast<std::size_t>(row * width + output - range.first)] += share * gain;
+      });
     }
   }
 }

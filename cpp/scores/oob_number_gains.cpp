@@ -42,8 +42,10 @@ std::vector<double> genie3_oob_numbers(const Forest& forest, const FeatureRows& 
             const auto left = static_cast<std::size_t>(tree.child[i]);
             sums[i] = sums[left] + sums[left + 1];
             const double gain = means[left] * sums[left] + means[left + 1] * sums[left + 1] - means[i] * sums[i];
-            scores[static_cast<std::size_t>(tree.feature[i] * forest.n_outputs + output)] +=
-                numbers.target_weights[output] * gain / total;
+            tree.each_tested(static_cast<std::int32_t>(i), [&](std::int32_t feature, double share) {
+              scores[static_cast<std::size_t>(feature * forest.n_outputs + output)] +=
+                  share * (numbers.target_weights[output] * gain / total);
+            });
           }
         }
       },

@@ -31,7 +31,8 @@ OutOfBagPaths::OutOfBagPaths(const Tree& tree, const FeatureTable& table, const 
     follow(tree, values, path);
     leaves_.push_back(path.back());
     on_path.clear();
-    for (std::size_t step = 0; step + 1 < path.size(); ++step) on_path.push_back(tree.feature[at(path[step])]);
+    for (std::size_t step = 0; step + 1 < path.size(); ++step)
+      tree.each_tested(path[step], [&](std::int32_t feature, double) { on_path.push_back(feature); });
     std::sort(on_path.begin(), on_path.end());
     on_path.erase(std::unique(on_path.begin(), on_path.end()), on_path.end());
     tests.insert(tests.end(), on_path.begin(), on_path.end());

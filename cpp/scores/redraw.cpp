@@ -153,8 +153,9 @@ class RowChanges {
   void list_units(const Tree& tree) {
     units_on_path_.clear();
     for (std::size_t step = 0; step + 1 < path_.size(); ++step) {
-      const std::int32_t unit = unit_of_[at(tree.feature[at(path_[step])])];
-      if (unit >= 0) units_on_path_.push_back(unit);
+      tree.each_tested(path_[step], [&](std::int32_t feature, double) {
+        if (unit_of_[at(feature)] >= 0) units_on_path_.push_back(unit_of_[at(feature)]);
+      });
     }
     std::sort(units_on_path_.begin(), units_on_path_.end());
     units_on_path_.erase(std::unique(units_on_path_.begin(), units_on_path_.end()), units_on_path_.end());

@@ -57,10 +57,8 @@ class RowValues {
 /// The nodes of a row's path, the leaf last.
 inline void follow(const Tree& tree, RowValues& values, std::vector<std::int32_t>& path) {
   path.assign(1, 0);
-  for (std::int32_t feature = tree.feature[0]; feature >= 0;) {
-    path.push_back(tree.next(path.back(), values(feature)));
-    feature = tree.feature[static_cast<std::size_t>(path.back())];
-  }
+  while (tree.feature[static_cast<std::size_t>(path.back())] >= 0)
+    path.push_back(tree.next_by(path.back(), [&values](std::int32_t feature) { return values(feature); }));
 }
 
 /// The leaf that a row reaches when features for which `is_changed(feature)` holds have the value
@@ -68,16 +66,19 @@ inline void follow(const Tree& tree, RowValues& values, std::vector<std::int32_t
 template <class IsChanged, class ValueOf>
 std::int32_t leaf_with(const Tree& tree, RowValues& values, const std::vector<std::int32_t>& path, IsChanged is_changed,
                        ValueOf value_of) {
+  const auto new_value = [&](std::int32_t feature) {
+    return is_changed(feature) ? value_of(feature) : values(feature);
+  };
   std::int32_t node = path.back();
   for (std::size_t step = 0; step + 1 < path.size(); ++step) {
-    const std::int32_t feature = tree.feature[static_cast<std::size_t>(path[step])];
-    if (!is_changed(feature)) continue;
-    node = tree.next(path[step], value_of(feature));
+    bool any_changed = false;
+    tree.each_tested(path[step], [&](std::int32_t feature, double) { any_changed |= is_changed(feature); });
+    if (!any_changed) continue;
+    node = tree.next_by(path[step], new_value);
     if (node != path[step + 1]) break;
     node = path.back();
   }
-  for (std::int32_t feature; (feature = tree.feature[static_cast<std::size_t>(node)]) >= 0;)
-    node = tree.next(node, is_changed(feature) ? value_of(feature) : values(feature));
+  while (tree.feature[static_cast<std::size_t>(node)] >= 0) node = tree.next_by(node, new_value);
   return node;
 }
 

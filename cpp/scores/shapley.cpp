@@ -30,6 +30,10 @@ Plan make_plan(const Forest& forest, const FeatureRows& rows, const FeatureRows*
   Plan plan{forest, rows, background, {}, {}, {}, {}};
   plan.place_of_feature.assign(static_cast<std::size_t>(forest.n_features()), -1);
   for (const auto& tree : forest.trees) {
+    if (!tree->combined.empty())
+      throw std::invalid_argument(
+          "Shapley values are of trees that test one feature per node, but these test sums of features (oblique). Use "
+          "contributions, which shares each step among the features of the sum, or grow a forest with oblique=0.");
     for (const std::int32_t feature : tree->feature) {
       if (feature >= 0) plan.place_of_feature[static_cast<std::size_t>(feature)] = 0;
     }

@@ -14,11 +14,13 @@ Forest grow(const ForestData& data, const FeatureTable& table, const GrowParams&
 void threads_and_blocks_do_not_change_a_bit() {
   const ForestData data(150, 12, 8, 1);
   const FeatureTable table = data.table();
-  for (const bool random_splits : {false, true}) {
+  for (const int how : {0, 1, 2, 3}) {
     GrowParams params = grow_params(9, 3);
-    params.random_splits = random_splits;
+    params.random_splits = how % 2 == 1;
+    params.oblique = how < 2 ? 0 : 3;
     const Forest serial = grow(data, table, params);
     validate(serial);
+    CHECK(serial.trees[0]->combined.empty() == (how < 2));
     for (const int n_threads : {2, 5}) {
       params.n_threads = n_threads;
       CHECK(same_trees(serial, grow(data, table, params)));

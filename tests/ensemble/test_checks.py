@@ -56,6 +56,8 @@ BAD_PARAMETERS = [
     ("n_estimators", 0, "an int >= 1"),
     ("n_estimators", 2.0, "an int >= 1"),
     ("splitter", "worst", "one of 'best', 'random'"),
+    ("oblique", -1, "an int >= 0"),
+    ("oblique", "two", "an int >= 0"),
     ("bootstrap", "yes", "a bool"),
     ("bootstrap", 1, "a bool"),
     ("max_features", 0, "an int >= 1"),

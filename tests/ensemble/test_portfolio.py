@@ -180,9 +180,17 @@ def test_without_time_one_member_is_tried_and_the_rest_named(monkeypatch):
 
 def test_auto_has_forests_extra_trees_boosted_trees_and_for_labels_neighbours():
     model = Portfolio(cv=2, random_state=0).fit(SETS.X[:60], SETS.y[:60])
-    trees = {"random forest", "extra trees", "boosted trees"}
-    assert {name.partition(",")[0] for name in model.scores_} == {*trees, "weighted neighbours"}
+    members = {"random forest", "extra trees", "oblique extra trees", "boosted trees", "weighted neighbours"}
+    assert {name.partition(",")[0] for name in model.scores_} == members
     assert model.left_out_ == ()
+
+
+def test_auto_adds_features_up_only_where_most_are_numbers():
+    numbers = {f"x{j}": SETS.X[:60, j] for j in range(2)}
+    frame = pd.DataFrame({**numbers, **{f"c{j}": pd.Categorical(SETS.X[:60, j] > 0) for j in range(2)}})
+    names = set(Portfolio(cv=2, random_state=0).fit(frame, SETS.y[:60]).scores_)
+    assert "extra trees" in names
+    assert "oblique extra trees" not in names
 
 
 def test_saved_portfolio_comes_back(tmp_path):

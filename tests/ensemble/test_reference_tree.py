@@ -23,6 +23,7 @@ def grow(problem, n_trees, seed, *, table=None, n_threads=1):
         min_samples_leaf=problem.min_samples_leaf,
         min_impurity_decrease=problem.min_impurity_decrease,
         min_weight_fraction_leaf=0.0,
+        oblique=0,
         backing=0,
     )
     work = {"rows": None, "sample_weight": problem.sample_weight, "n_threads": n_threads, "progress": None}

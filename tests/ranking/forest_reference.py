@@ -45,6 +45,7 @@ class SlowTree:
         words, offsets = arrays["subset_words"], arrays["subset_offsets"]
         first, last = arrays["tree_subsets"][number : number + 2]
         self.subsets = [words[offsets[k] : offsets[k + 1]] for k in range(first, last)]
+        self.sums = sums_of(arrays, number)
         self.seed = int(arrays["seeds"][number])
         self.data = data
         rows = np.flatnonzero(data.row_weights > 0)
@@ -65,8 +66,28 @@ class SlowTree:
         nodes = [0]
         while self.feature[nodes[-1]] >= 0:
             node = nodes[-1]
-            nodes.append(self.child[node] + (0 if self.goes_left(node, x[self.feature[node]]) else 1))
+            nodes.append(self.child[node] + (0 if self.goes_left(node, self.value(node, x)) else 1))
         return nodes
+
+    def value(self, node, x):
+        """What a row has of what a node tests: a feature, or a sum of standardised ones without those missing."""
+        if self.subset[node] >= -1:
+            return x[self.feature[node]]
+        features, weights, centres, scales = self.sums[-2 - self.subset[node]]
+        total = 0.0
+        for feature, weight, centre, scale in zip(features, weights, centres, scales, strict=True):
+            total += 0.0 if np.isnan(x[feature]) else weight * ((x[feature] - centre) / scale)
+        return total
+
+    def shares(self, node):
+        """The features that a node tests, as a row of shares that sum to 1."""
+        row = np.zeros(self.data.X.shape[1])
+        if self.subset[node] >= -1:
+            row[self.feature[node]] = 1
+        else:
+            features, weights, _, _ = self.sums[-2 - self.subset[node]]
+            row[features] = np.abs(weights) / np.abs(weights).sum()
+        return row
 
     def goes_left(self, node, value):
         if np.isnan(value):
@@ -92,6 +113,15 @@ class SlowTree:
         return self.child[node], self.child[node] + 1
 
 
+def sums_of(arrays, number):
+    """The sums that nodes of a tree test: features, weights, centres and scales of each."""
+    if "tree_combinations" not in arrays:
+        return []
+    first, last = arrays["tree_combinations"][number : number + 2]
+    parts = [arrays[f"combination_{name}"] for name in ("features", "weights", "centres", "scales")]
+    return [[part[a:b] for part in parts] for a, b in pairwise(arrays["combination_offsets"][first : last + 1])]
+
+
 def trees_of(forest, data):
     return [SlowTree(forest, number, data) for number in range(forest.trees_.n_trees)]
 
@@ -103,7 +133,7 @@ def symbolic(forest, data):
     for tree in trees:
         for node in tree.tests:
             share = tree.weights[tree.passing(node, tree.inside)].sum() / tree.weights.sum()
-            scores[tree.feature[node]] += share / len(trees)
+            scores += tree.shares(node) * share / len(trees)
     return scores
 
 
@@ -116,7 +146,7 @@ def genie3(forest, data):
             gain = _spread(tree, node)
             for child in tree.children(node):
                 gain = gain - _spread(tree, child)
-            scores[tree.feature[node]] += data.output_weights * gain / tree.weights.sum() / len(trees)
+            scores += np.outer(tree.shares(node), data.output_weights * gain / tree.weights.sum() / len(trees))
     return scores
 
 
@@ -137,7 +167,7 @@ def genie3_oob(forest, data):
                 rows = tree.passing(child, tree.outside)
                 summed = (data.row_weights[rows, None] * data.Y[rows]).sum(axis=0)
                 gain = (tree.mean(child) - tree.mean(node)) * summed
-                scores[tree.feature[node]] += data.output_weights * gain / total / len(trees)
+                scores += np.outer(tree.shares(node), data.output_weights * gain / total / len(trees))
     return scores
 
 

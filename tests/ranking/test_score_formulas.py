@@ -111,6 +111,8 @@ ENSEMBLES = {
     "bagging": {"max_features": None},
     "random forests": {"max_features": "sqrt"},
     "extra trees": {"splitter": "random", "bootstrap": False},
+    "oblique forests": {"oblique": 3},
+    "oblique extra trees": {"splitter": "random", "bootstrap": False, "oblique": 2},
 }
 
 
@@ -147,7 +149,7 @@ def test_genie3_and_symbolic_equal_the_formulas(case, ensemble):
     np.testing.assert_allclose(found["genie3"].scores, expected.sum(axis=1), atol=1e-12)
 
 
-@pytest.mark.parametrize("ensemble", ["bagging", "random forests"])
+@pytest.mark.parametrize("ensemble", ["bagging", "random forests", "oblique forests"])
 @pytest.mark.parametrize("case", CASES)
 def test_out_of_bag_genie3_equals_the_formula(case, ensemble):
     forest, X, y, data = grown(case, ENSEMBLES[ensemble])
@@ -157,7 +159,7 @@ def test_out_of_bag_genie3_equals_the_formula(case, ensemble):
     np.testing.assert_allclose(found.scores, expected.sum(axis=1), atol=1e-12)
 
 
-@pytest.mark.parametrize("ensemble", ["bagging", "random forests"])
+@pytest.mark.parametrize("ensemble", ["bagging", "random forests", "oblique forests"])
 @pytest.mark.parametrize("case", CASES)
 def test_permutation_equals_the_formula(case, ensemble):
     forest, X, y, data = grown(case, ENSEMBLES[ensemble])

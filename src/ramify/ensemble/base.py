@@ -288,7 +288,7 @@ class BaseForest(BaseEstimator):
         """What each feature on the path added to a prediction, and the value that all predictions start from.
 
         On the way from the root to a leaf, each step changes the prediction; the change is credited to the feature that
-        the node tests, and averaged over the trees.
+        the node tests (of a sum, to its features by their shares in it), and averaged over the trees.
 
         Parameters
         ----------
@@ -393,11 +393,12 @@ class BaseForest(BaseEstimator):
         check_jobs(self, self.n_jobs)
         if self.max_bins is not None:
             check_integer(self, "max_bins", self.max_bins, low=2, high=65535)
+        n_combined = self._n_combined()
         return _core.Growth(
             seed=self._drawn_seed(),
             first_tree=0,
             n_trees=check_integer(self, "n_estimators", self.n_estimators, low=1),
-            max_features=feature_count(self, n_features),
+            max_features=max(feature_count(self, n_features), min(n_combined, n_features)),
             bootstrap=check_flag(self, "bootstrap", self.bootstrap),
             random_splits=check_option(self, "splitter", self.splitter, ("best", "random")) == "random",
             max_depth=-1 if self.max_depth is None else check_integer(self, "max_depth", self.max_depth, low=1),
@@ -405,8 +406,18 @@ class BaseForest(BaseEstimator):
             min_samples_leaf=_row_count(self, "min_samples_leaf", n_samples, low=1),
             min_impurity_decrease=check_real(self, "min_impurity_decrease", self.min_impurity_decrease, low=0),
             min_weight_fraction_leaf=_weight_share(self),
+            oblique=n_combined,
             backing=check_integer(self, "backing", getattr(self, "backing", 0), low=0),
         )
+
+    def _n_combined(self) -> int:
+        """Features of a sum that nodes test, or 0."""
+        n_combined = check_integer(self, "oblique", self.oblique, low=0)
+        if n_combined == 1:
+            raise ValueError("oblique=1 combines nothing: give 2 or more features per sum, or 0 to test one at a time.")
+        if n_combined and self.max_bins is not None:
+            raise ValueError("oblique adds up values of features, not bins of them: leave max_bins at None.")
+        return n_combined
 
     def _drawn_seed(self) -> int:
         """A seed, or with `warm_start` the one that the first trees have."""

@@ -36,7 +36,8 @@ def export_tree(
     index : int, default=0
         Which tree.
     format : {"text", "json", "dot"}, default="text"
-        Indented text, flat JSON (one list of nodes, children by number), or a Graphviz drawing.
+        Indented text, flat JSON (one list of nodes, children by number; a threshold of null parts all values from
+        missing ones), or a Graphviz drawing.
     max_depth : int or None, default=None
         Show nodes down to this depth only (the root has depth 0); None shows all.
 
@@ -79,6 +80,7 @@ class _Tree:
     weight: list[float]
     decrease: list[float]
     subsets: list[np.ndarray]
+    sums: list[list[tuple[Any, ...]]]
     leaf: Callable[[int, float], dict[str, float]]
     feature_names: tuple[str, ...]
     categories: list[Any]
@@ -95,6 +97,7 @@ class _Tree:
         return cls(
             **columns,
             subsets=_subsets(arrays, index),
+            sums=_sums(arrays, index),
             leaf=_leaf_reader(forest, arrays, index),
             feature_names=feature_names(forest),
             categories=list(forest.categories_),
@@ -105,6 +108,10 @@ class _Tree:
         """What a leaf predicts, by name."""
         return self.leaf(self.child[node], self.weight[node])
 
+    def terms(self, node: int) -> list[tuple[Any, ...]]:
+        """Feature, weight, centre and scale of each term of the sum that a node tests."""
+        return self.sums[-2 - self.subset[node]]
+
     def left_categories(self, node: int) -> list[str]:
         """Nominal values that go left."""
         values = self.categories[self.feature[node]]
@@ -113,6 +120,12 @@ class _Tree:
 
     def test(self, node: int) -> str:
         """The node's question in words; the left child answers it with yes."""
+        if self.subset[node] < -1:
+            terms = " ".join(
+                f"{weight:+.4g} * ({self.feature_names[feature]} {-centre:+.6g}) / {scale:.6g}"
+                for feature, weight, centre, scale in self.terms(node)
+            )
+            return f"{terms.removeprefix('+')} <= {self.threshold[node]:.6g}"
         name = self.feature_names[self.feature[node]]
         if self.subset[node] < 0:
             return f"{name} <= {self.threshold[node]:.6g}"
@@ -133,6 +146,15 @@ def _subsets(arrays: dict[str, np.ndarray], index: int) -> list[np.ndarray]:
     first, last = arrays["tree_subsets"][index : index + 2].tolist()
     offsets = arrays["subset_offsets"][first : last + 1].tolist()
     return [arrays["subset_words"][a:b] for a, b in itertools.pairwise(offsets)]
+
+
+def _sums(arrays: dict[str, np.ndarray], index: int) -> list[list[tuple[Any, ...]]]:
+    if "tree_combinations" not in arrays:
+        return []
+    first, last = arrays["tree_combinations"][index : index + 2].tolist()
+    offsets = arrays["combination_offsets"][first : last + 1].tolist()
+    columns = [arrays[f"combination_{part}"].tolist() for part in ("features", "weights", "centres", "scales")]
+    return [list(zip(*(column[a:b] for column in columns), strict=True)) for a, b in itertools.pairwise(offsets)]
 
 
 def _leaf_reader(forest: Any, arrays: dict[str, np.ndarray], index: int) -> Callable[[int, float], dict[str, float]]:
@@ -225,12 +247,18 @@ def _flat(tree: _Tree, max_depth: int | None) -> dict[str, Any]:
         if tree.feature[node] < 0:
             entry["prediction"] = tree.prediction(node)
         else:
-            entry["feature"] = tree.feature[node]
+            is_sum = tree.subset[node] < -1
+            if is_sum:
+                keys = ("feature", "weight", "centre", "scale")
+                entry["sum"] = [dict(zip(keys, term, strict=True)) for term in tree.terms(node)]
+            else:
+                entry["feature"] = tree.feature[node]
             if tree.subset[node] < 0:
-                entry["threshold"] = tree.threshold[node]
+                cuts = np.isfinite(tree.threshold[node])  # else all values go left, and missing ones right
+                entry["threshold"] = tree.threshold[node] if cuts else None
             else:
                 entry["left_values"] = tree.left_categories(node)
-            entry["missing"] = "left" if tree.missing_left[node] else "right"
+            entry["missing"] = "mean" if is_sum else "left" if tree.missing_left[node] else "right"
             entry["decrease"] = tree.decrease[node]
             entry["left"], entry["right"] = tree.child[node], tree.child[node] + 1
         nodes.append(entry)

@@ -51,8 +51,9 @@ class Portfolio(BaseEstimator):
     ----------
     members : "auto" or dict of str to estimator, default="auto"
         What to choose from: forests, boosted trees and weighted neighbours of one kind of target. "auto" is a random
-        forest, extra trees that look at 20 % of the features, for labels neighbours weighted by such trees, and boosted
-        trees with a small and a large learning rate.
+        forest, extra trees that look at 20 % of the features, where most features are numbers such trees that also
+        split by sums of two, for labels neighbours weighted by extra trees, and boosted trees with a small and a large
+        learning rate.
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels.
     target : {"auto", "classes", "labels", "hierarchy", "numbers"}, default="auto"
@@ -176,7 +177,12 @@ class Portfolio(BaseEstimator):
             is_regression = self._is_regression(y)
             members = self._members_to_try(is_regression, seed)
             nominal = next(iter(members.values())).categorical_features
-            n_samples = learn_features(self, X, nominal, max_categories=MAX_CATEGORIES).values.shape[0]
+            features = learn_features(self, X, nominal, max_categories=MAX_CATEGORIES)
+            n_samples = features.values.shape[0]
+            if not isinstance(self.members, Mapping) and 2 * np.count_nonzero(features.n_categories) >= len(
+                features.n_categories
+            ):
+                members.pop("oblique extra trees")  # they add up numbers
             weights = checked_sample_weight(self, sample_weight, n_samples)
             truth = _truth_of(y, self.hierarchy, is_regression, n_samples)
             X, y = (part if hasattr(part, "shape") else np.asarray(part) for part in (X, y))
@@ -243,11 +249,11 @@ class Portfolio(BaseEstimator):
         common: dict[str, Any] = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
         if self.hierarchy is not None:
             common["hierarchy"] = self.hierarchy
+        extra = {"splitter": "random", "bootstrap": False, "max_features": 0.2, "min_samples_leaf": 3, **common}
         members: dict[str, Any] = {
             "random forest": forest(**common),
-            "extra trees": forest(
-                300, splitter="random", bootstrap=False, max_features=0.2, min_samples_leaf=3, **common
-            ),
+            "extra trees": forest(300, **extra),
+            "oblique extra trees": forest(300, oblique=2, **extra),
         }
         if not is_regression:
             members["weighted neighbours"] = NeighborsClassifier(

@@ -12,6 +12,7 @@ class ForestParameters:
 
     n_estimators: int = field(default=100, kw_only=False)
     splitter: Literal["best", "random"] = "best"
+    oblique: int = 0
     bootstrap: bool = True
     max_features: Any = "sqrt"
     max_depth: int | None = None
