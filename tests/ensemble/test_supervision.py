@@ -8,7 +8,9 @@ from tests.ensemble.reference_tree import Problem, ReferenceTree
 
 import ramify
 from ramify import ForestClassifier, ForestRegressor, Hierarchy, MixedForest
-from ramify.metrics import auprc
+from ramify.chains import BinaryRelevance
+from ramify.ensemble import Calibrated, NeighborsClassifier, Portfolio
+from ramify.metrics import auprc, average_precision
 from ramify.ranking import ForestRanker, forest_ranking
 
 TREE = Hierarchy.from_paths(["a", "a/b", "c"])
@@ -208,3 +210,37 @@ def test_bad_shares_are_refused(parameters, words):
     X, _, Y = clusters(40)
     with pytest.raises(ValueError, match=words):
         ForestClassifier(3, **parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("supervision", [0.5, "auto"])
+def test_whoever_holds_a_forest_grows_it_with_its_supervision(supervision):
+    """Calibrated left out the rows that should have helped; portfolios and links grew supervised trees."""
+    X, Y, partly = clusters(120, labelled=40, n_features=6)
+    forest = ForestClassifier(10, supervision=supervision, oob_score=True, random_state=0)
+    alone = copy_of(forest).fit(X, partly)
+    calibrated = Calibrated(forest).fit(X, partly)
+    np.testing.assert_array_equal(calibrated.estimator_.predict_proba(X), alone.predict_proba(X))
+    assert np.isnan(calibrated.oob_prediction_[40:]).all()
+    assert not np.isnan(calibrated.oob_prediction_[:30]).all()
+
+    links = BinaryRelevance(forest, random_state=0).fit(X, Y.astype(int)).estimators_
+    for label, link in enumerate(links):
+        own = copy_of(forest, random_state=link.random_state, categorical_features=[]).fit(X, Y[:, label])
+        np.testing.assert_array_equal(link.predict_proba(X), own.predict_proba(X))
+
+    folds = [(np.arange(0, 60), np.arange(60, 120)), (np.arange(60, 120), np.arange(0, 60))]
+    model = Portfolio({"only": forest}, cv=folds, random_state=0).fit(X, Y)
+    held = [copy_of(forest).fit(X[train], Y[train]).predict_proba(X[test]) for train, test in folds]
+    truth = np.vstack([Y[test] for _, test in folds])
+    expected = average_precision(truth, np.vstack(held).astype(np.float32), exclude_universal=True)
+    assert model.scores_["only"] == pytest.approx(float(expected))
+
+
+def test_a_share_that_nobody_can_choose_is_refused():
+    X, Y, _ = clusters(60)
+    with pytest.raises(ValueError, match="supervision='auto' is chosen by the fit of a forest of its own"):
+        NeighborsClassifier(5, forest=ForestClassifier(3, supervision="auto")).fit(X, Y)
+
+
+def copy_of(forest, **parameters):
+    return type(forest)(**{**forest.get_params(), **parameters})

@@ -196,14 +196,17 @@ def learner_over(
     estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None, fixed_labels: bool = False
 ) -> Learner:
     """The learner of a base classifier over a training table; with `fixed_labels` every split looks at all labels."""
-    if fixed_labels and (labels.dtype.kind == "f" or not is_forest(estimator)):
-        what = "y has unknown labels" if is_forest(estimator) else f"the estimator is a {type(estimator).__name__}"
+    supervision = getattr(estimator, "supervision", 1.0)
+    takes_codes = is_forest(estimator) and supervision == 1  # else trees grow on the features themselves, too
+    if fixed_labels and (labels.dtype.kind == "f" or not takes_codes):
+        with_share = f" with supervision={supervision!r}" if is_forest(estimator) else ""
+        what = "y has unknown labels" if takes_codes else f"the estimator is a {type(estimator).__name__}{with_share}"
         raise ValueError(
             f"fixed_labels=True is for Ramify's forests over complete label sets, but {what}. Set fixed_labels=False."
         )
     if labels.dtype.kind == "f":
         return PartlyKnownLearner(told_of_nominal(estimator, features), features, labels, weights)
-    if is_forest(estimator):
+    if takes_codes:
         return ForestLearner(estimator, features, labels, weights, fixed_labels)
     return Learner(told_of_nominal(estimator, features), features, labels, weights)
 

@@ -159,6 +159,8 @@ class BaseForest(BaseEstimator):
         """
         for name in self._of_one_fit:
             self.__dict__.pop(name, None)
+        if hasattr(self, "supervision") and not isinstance(self.supervision, str):
+            self.supervision_ = float(self.supervision)
         self._grow_trees(features, target, weights)
         self.target_kind_ = target.kind
         self.label_names_ = target.output_names
@@ -175,6 +177,8 @@ class BaseForest(BaseEstimator):
         kept = self._kept_trees(target, growth)
         n_kept = 0 if kept is None else kept.n_trees
         if n_kept < growth.n_trees:
+            if getattr(self, "supervision", 1.0) == "auto" and not hasattr(self, "supervision_"):
+                raise ValueError("supervision='auto' is chosen by the fit of a forest of its own. Give a number here.")
             share = getattr(self, "supervision_", 1.0)
             guided = share < 1
             grown = grow(

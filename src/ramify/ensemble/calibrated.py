@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.ensemble.base import at_rows, unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.supervision import grown_rows, labelled_rows
 from ramify.ensemble.threshold import (
     check_threshold,
     exceeded_threshold,
@@ -133,14 +134,11 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             check_option(self, "method", self.method, ("isotonic", "sigmoid"))
             check_threshold(self)
             forest = _checked_forest(self)
-            rows = forest.encode_target(y).rows_with_target()
-            if rows is not None:  # the forest leaves out what is not known at all
-                weighed = None if sample_weight is None else np.asarray(sample_weight)[rows]
-                self.fit(take_rows(X, rows), take_rows(y, rows), weighed)
-                if "oob_prediction_" in vars(self):
-                    self.oob_prediction_ = at_rows(self.oob_prediction_, rows, n_rows(X))
-                return self
             forest.fit(X, y, sample_weight)
+            grown_on, n_given = grown_rows(forest, forest.encode_target(y)), n_rows(X)
+            if len(grown_on) < n_given:
+                X, y = take_rows(X, grown_on), take_rows(y, grown_on)
+                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[grown_on]
             features = apply_features(forest, X)
             n_samples = features.values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
@@ -152,6 +150,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
                     f"With n_samples={n_samples} no row is out of bag of any tree: there is nothing to calibrate on. "
                     "Grow more trees, or give more rows."
                 )
+            seen &= np.isin(np.arange(n_samples), labelled_rows(target))
             rows = np.flatnonzero(seen if weights is None else seen & (weights > 0))
             self.estimator_ = forest
             self.__dict__.pop("oob_prediction_", None)
@@ -165,6 +164,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             if forest.oob_score:
                 self.oob_prediction_ = np.full_like(prediction, np.nan)
                 self.oob_prediction_[rows] = self._calibrated_by_others(prediction[rows], truth, kept)
+                if n_samples < n_given:
+                    self.oob_prediction_ = at_rows(self.oob_prediction_, grown_on, n_given)
             self._calibrate(prediction[rows], truth, kept)
             self.threshold_ = fitted_threshold(self, target.kind, prediction.shape[1])
             if is_chosen(self.threshold):

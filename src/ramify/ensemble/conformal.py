@@ -18,6 +18,7 @@ from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import preference_matrix
 from ramify.ensemble.regressor import ForestRegressor
 from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.supervision import grown_rows, labelled_rows
 from ramify.features import apply_features
 from ramify.features.frames import n_rows, take_rows, weighing_data
 from ramify.parameters import check_option, check_real
@@ -206,7 +207,7 @@ class ConformalSets(BaseEstimator):
 
     def _parts(self, target: Target) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Positions of the rows to learn from, and of those held back, of which something is known."""
-        labelled = _labelled(target)
+        labelled = labelled_rows(target)
         n_samples = len(labelled)
         if n_samples < 2:
             raise ValueError(
@@ -328,11 +329,10 @@ def _scores(forest: Any, X: Any) -> NDArray[np.float64]:
 def _out_of_bag_scores(forest: Any, X: Any, y: Any, target: Target) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The same by the trees that did not see each row, and the rows that have such trees and a target."""
     forest.fit(X, y)
-    labelled = _labelled(target)
-    grown_on = labelled if getattr(forest, "supervision_", 1.0) == 1 else np.arange(target.n_samples)
+    grown_on = grown_rows(forest, target)
     prediction, seen = forest._out_of_bag(apply_features(forest, take_rows(X, grown_on)), None)
     prediction, rows = prediction[seen], grown_on[seen]
-    of_labelled = np.isin(rows, labelled)
+    of_labelled = np.isin(rows, labelled_rows(target))
     prediction, rows = prediction[of_labelled], rows[of_labelled]
     if not len(rows):
         raise ValueError(
@@ -349,12 +349,6 @@ def _out_of_bag_scores(forest: Any, X: Any, y: Any, target: Target) -> tuple[NDA
 
 def _smoothed(forest: Any, probabilities: NDArray[np.float64], n_trees: int) -> NDArray[np.float64]:
     return np.asarray((n_trees * probabilities + forest.prior_) / (n_trees + 1))
-
-
-def _labelled(target: Target) -> NDArray[np.int64]:
-    """Positions of the rows of which something is known."""
-    rows = target.rows_with_target()
-    return np.arange(target.n_samples) if rows is None else rows
 
 
 def _telling(target: Any) -> NDArray[np.bool_]:

@@ -505,6 +505,8 @@ def _fit_rows(member: Any, X: Any, y: Any, weights: np.ndarray | None, rows: np.
         values = sparse.csc_array(values)
         values.sort_indices()
     given = None if weights is None else weights[rows]
+    if hasattr(model, "supervision"):
+        model.supervision_ = model._chosen_supervision(take_rows(X, rows), take_rows(y, rows), given)
     target = model.encode_target(take_rows(y, rows), sample_weight=given, n_samples=len(rows))
     return model.grow(Features(values, features.n_categories), target, model.row_weights(target, given))
 

@@ -36,6 +36,17 @@ def check_supervision(forest: Any) -> None:
         raise ValueError("supervision='auto' is chosen out of bag and needs bootstrap=True. Give a number instead.")
 
 
+def labelled_rows(target: Target) -> np.ndarray:
+    """Positions of the rows of which something is known."""
+    rows = target.rows_with_target()
+    return np.arange(target.n_samples) if rows is None else rows
+
+
+def grown_rows(forest: Any, target: Target) -> np.ndarray:
+    """Positions of the rows that a forest grew on: trees of the target alone leave out those that have none."""
+    return labelled_rows(target) if getattr(forest, "supervision_", 1.0) == 1 else np.arange(target.n_samples)
+
+
 def guided_rows(features: Any, target: Target, share: float, weights: np.ndarray | None) -> _core.NumberRows:
     """The target beside the features: the impurity is `share` times that of the target and the rest the features'.
 
