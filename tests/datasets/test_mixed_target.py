@@ -113,3 +113,28 @@ def test_rankings_and_names_that_clash_are_refused(tmp_path):
         read(file, target=["n", "order"], ignore=["s"])
     with pytest.raises(ValueError, match="Two targets have a column or label 'n'"):
         read(file, target=["n", "s"], ignore=["order"])
+
+
+@pytest.mark.parametrize(
+    ("written", "numbers"),
+    [
+        (["1,5", "2,25", "", "4,0", "5,5", "6,0"], [1.5, 2.25, np.nan, 4.0, 5.5, 6.0]),
+        (["1.000,5", "2,25", "", "4,0", "5,5", "6,0"], [1000.5, 2.25, np.nan, 4.0, 5.5, 6.0]),
+        (["10 %", "20 %", "", "40 %", "5 %", "60 %"], [10, 20, np.nan, 40, 5, 60]),
+    ],
+)
+def test_numbers_beside_other_targets_may_be_written_as_people_write_them(tmp_path, written, numbers):
+    """One such target was read as numbers, but several as classes, or refused as no numbers."""
+    alone = tmp_path / "table.csv"
+    lines = ["size;Price;Weight;Colour"]
+    lines += [f"{k};{cell};{k},5;{'ab'[k % 2]}" for k, cell in enumerate(written)]
+    alone.write_text("\n".join(lines) + "\n")
+    one = read(alone, target="Price", ignore=["Weight", "Colour"])
+    mixed = read(alone, target=["Price", "Colour"], ignore=["Weight"])
+    assert mixed.targets == {"Price": "numbers", "Colour": "classes"}
+    several = read(alone, target=["Price", "Weight"], ignore=["Colour"])
+    assert several.target == "numbers"
+    for found in (np.ravel(one.y), mixed.y["Price"].to_numpy(dtype=float), several.y[:, 0]):
+        np.testing.assert_allclose(found, numbers)
+    again = read(alone, roles=mixed.roles.to_dict())
+    np.testing.assert_allclose(again.y["Price"].to_numpy(dtype=float), mixed.y["Price"].to_numpy(dtype=float))

@@ -162,7 +162,7 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
     free = [j for j in range(len(table.names)) if j not in excluded and j not in targets]
     choice, label_notes = _with_label_separator(table, choice, targets)
     written = [j for j in free if j not in nominal]
-    if len(targets) == 1 and may_be_numbers(choice.kind):
+    if may_be_numbers(choice.kind):
         written += targets
     table, signs = with_written_numbers(table, written, targets, choice.decimal, known)
     if choice.target is None and choice.roles == "auto":

@@ -145,7 +145,7 @@ def _without_unknown(table: Table, targets: list[int], unknown: str | None) -> t
 
 def may_be_numbers(kind: Target | None) -> bool:
     """Whether a target column may hold numbers, as far as the caller says."""
-    return kind is None or target_type(kind) is NumberTarget
+    return kind is None or target_type(kind) is NumberTarget or target_type(kind).parts_differ
 
 
 def _is_missing(cells: Any) -> np.ndarray:
