@@ -93,3 +93,21 @@ def test_what_learns_one_target_refuses_several(folder, capsys):
             )
         assert stop.value.code != 0
         assert "mixed" in capsys.readouterr().err
+
+
+def test_a_target_that_cannot_be_read_is_not_measured_and_that_is_said(folder, tmp_path, capsys):
+    table = pd.read_csv(folder / "rows.csv")[["f0", "f1", "p_a", "p_b"]]
+    table.to_csv(tmp_path / "sets.csv", index=False)
+    model, new = tmp_path / "sets.ramify", tmp_path / "new.csv"
+    run(capsys, "fit", tmp_path / "sets.csv", "-t", "p_*", "--trees", 3, "-o", model)
+    table = table.astype({"p_a": object})
+    table.loc[::5, "p_a"] = "unk"
+    table.to_csv(new, index=False)
+    said = run(capsys, "predict", model, new, "-o", tmp_path / "out.csv")
+    assert "Nothing is measured, since the target cannot be read:" in said.err
+    assert "'unk' stands in column 'p_a', which holds numbers" in said.err
+    assert "Measured" not in said.out
+    assert len(pd.read_csv(tmp_path / "out.csv")) == len(table)
+    said = run(capsys, "predict", model, new, "--unknown", "unk", "-o", tmp_path / "out.csv")
+    assert "Nothing is measured" not in said.err
+    assert "Measured on" in said.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -89,12 +90,16 @@ def data_to_predict(
             lacking = lacking_features(model, data.feature_names)
             if target or not lacking or (data.roles is not None and options["roles"] is not None):
                 return data
-        except FileError:
+        except FileError as error:
             if target:
                 raise
             untargeted = read(list(paths), target=[], **options)
             if lacking_features(model, untargeted.feature_names) and not fill:
                 raise
+            if options["roles"] is not None:  # it has the columns of the target, but not what they held at fit
+                told = f"Nothing is measured, since the target cannot be read: {error}"
+                untargeted = replace(untargeted, notes=(*untargeted.notes, told))
+                tell_notes(untargeted)
             return named_source(untargeted, files)
         untargeted = named_source(read(list(paths), target=[], **options), files)
     return min(data, untargeted, key=lambda read: len(lacking_features(model, read.feature_names)))
