@@ -6,6 +6,7 @@ Votes become label sets by the threshold of section 3.3.1, chosen on the test pr
 label do not count in precision, as in the thesis. Runs are taken in turn, so a stopped study covers all data sets.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -25,8 +26,10 @@ from ramify.chains import (
     LClassifierChains,
     R2Screening,
     global_importance,
+    label_statistics,
     screening_sweep,
     stratified_parts,
+    top_predictors,
 )
 from ramify.chains.chain_order import OrderErrors
 from ramify.compare import average_ranks, bonferroni_dunn, compare, friedman, holm, rank_methods
@@ -70,7 +73,7 @@ TABLE_6_4 = {
     ("F2", 0.1): (2.91, 3.34, 1.66, 2.09), ("F2", 0.8): (2.47, 3.25, 1.56, 2.72),
     ("AC", 0.1): (2.94, 3.31, 1.72, 2.03), ("AC", 0.8): (2.44, 3.25, 1.59, 2.72),
 }  # fmt: skip
-ONCE = ("all orders", "importances")
+ONCE = ("all orders", "importances", "chapter 7")
 TABLE_5_2 = {"BR": 3.222, "CC": 2.556, "LCC": 1.583, "ECC": 2.639}
 BEST_IS_LABEL = {"emotions": 4, "scene": 3, "yeast": 13}
 DESIGNS = {
@@ -96,6 +99,31 @@ TABLE_7_5 = pd.DataFrame(
     [[.0861, .2441, .7156, .3489, .4691, .3291], [.0867, .2575, .6893, .3651, .4774, .3460],
      [.0944, .2737, .5925, .4809, .5309, .4175], [.0962, .2627, .5840, .4944, .5355, .4164]],
     index=FOUR, columns=MEASURES,
+)  # fmt: skip
+TABLE_7_1 = {"training rows": 43571, "validation rows": 21786, "test rows": 21786, "labels": 15, "features": 1410,
+             "label cardinality": 1.58, "label density": 0.11, "distinct label sets": 759}  # fmt: skip
+TABLES_7_2_AND_7_3 = {
+    "accounts": (1.0, 1.0, 1.0, 1.579, 2.0, 8.0),
+    "R2": (0.0, 0.034, 0.088, 0.099, 0.150, 0.5),
+}
+QUANTILES = ("min", "Q1", "Q2", "mean", "Q3", "max")
+TABLE_7_7 = {
+    "HL": (.256, .274, .170, .180, .158, .132, .070, .109, .004, .003, .021, .024, .005, .006, .003),
+    "AUC": (.608, .785, .559, .547, .740, .590, .502, .579, .605, .507, .500, .502, .517, .500, .500),
+}  # fmt: skip
+# The thesis's first 23 predictors, of 229, and the first five of each label: label predictors and, for the first, all.
+TABLE_7_8 = ("X201 100, X128 96.5, X139 73.4, X69 73.0, X138 64.4, X64 64.3, X46 60.2, X91 54.6, X72 51.7, X200 50.4, "
+             "label8 47.7, X184 47.4, X45 45.2, X110 45.0, label1 44.3, X71 43.9, X119 43.2, X92 42.7, X148 42.0, "
+             "X59 41.2, X152 41.0, X56 40.9, X143 40.7")  # fmt: skip
+TABLE_7_9 = (
+    "label8 100, X128 97.3, X201 85.9, X139 65.9, X69 65.8", "X201 100, X128 77.7, label11 77.5, label11 67.5, X142 67",
+    "X201 100, X128 92.2, X139 75.1, X69 74.8, X64 65.7", "X128 100, X201 98.6, X139 71.6, X69 71, label8 67.3",
+    "X183 100, X200 94.5, X148 72.7, X184 69, X41 66.8", "X128 100, X201 99.8, X139 85.8, X69 85, label10 77.4",
+    "X201 100, X128 90.8, X139 74.6, X69 74, X64 65.6", "X69 100, X201 99, X128 98.2, X46 98.1, X64 94.6",
+    "X128 100, label8 68.4, X201 67.4, X139 59.4, X69 47.2", "X128 100, X201 98.9, X69 80.3, X139 79.5, X138 66.5",
+    "X128 100, X201 94.6, X69 76.2, X139 76.2, X138 65", "X201 100, X128 81.5, X19 72.4, X139 71.4, X69 70.9",
+    "label14 100, X69 44.9, X139 44.4, X46 44.1, X201 42.8", "X128 100, X201 95.7, X139 81.2, X69 79.8, X138 72.9",
+    "X128 100, X201 99.1, X46 88.4, X139 79.6, X69 79.3",
 )  # fmt: skip
 
 
@@ -125,6 +153,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     methods = {name: partial(on_real_data, name, trees, few) for name in [*FOUR, *ONE_CHAIN]}
     methods |= {"all orders": partial(all_orders, few), "VI_prop": partial(planted_found, few, 2 if quick else 30)}
     methods |= {"screening": partial(sweep, few), "importances": partial(importances, trees)}
+    methods["chapter 7"] = partial(described, few)
     n_runs = 2 if quick else 30
     result = ChainStudy(
         datasets,
@@ -139,7 +168,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     result.n_runs |= {("emotions", method): n_runs for method in ONE_CHAIN}
     result.n_runs |= {(name, "VI_prop"): n_draws(name) for name in designs}
     result.n_runs |= {("emotions", "all orders"): 1, ("emotions", "importances"): 1}
-    result.n_runs |= {("credit", method): 1 for method in [*FOUR, "screening"]}
+    result.n_runs |= {("credit", method): 1 for method in [*FOUR, "screening", "chapter 7"]}
     return result
 
 
@@ -295,6 +324,34 @@ def on_credit(method: str, n_trees: int, train: Dataset, test: Dataset, seed: in
     }
 
 
+def described(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:
+    """The data of chapter 7 (Tables 7.1 to 7.3), and LCC on them label by label (Tables 7.7 to 7.9)."""
+    part = stratified_parts(train.y, [2 / 3, 1 / 3], random_state=seed)
+    known = label_statistics(train.y)
+    screening = R2Screening(85).fit(train.X, train.y)
+    sizes = (part == 0).sum(), (part == 1).sum(), test.n_samples, known.n_labels, train.n_features
+    values = (*sizes, known.cardinality, known.density, known.n_distinct)
+    found = {name: float(value) for name, value in zip(TABLE_7_1, values, strict=True)}
+    for name, all_of in (("accounts", np.asarray(train.y.sum(axis=1)).ravel()), ("R2", screening.r2_)):
+        low, first, second, third, high = np.quantile(all_of, [0, 0.25, 0.5, 0.75, 1])
+        summary = (low, first, second, all_of.mean(), third, high)
+        found |= {f"{name} {which}": float(value) for which, value in zip(QUANTILES, summary, strict=True)}
+    model = learner("LCC", n_trees, seed).set_params(keep_forests=False)
+    kept = [f"X{column}" for column in screening.get_support(indices=True)]
+    predicted = model.fit_and_predict(screening.transform(train.X), train.y, screening.transform(test.X))
+    wrong = np.asarray(abs(test.y.astype(int) - predicted.astype(int)).mean(axis=0)).ravel()
+    areas = np.asarray(auroc(test.y, model.votes_, average=None), dtype=np.float64)
+    for label, (density, loss, area) in enumerate(zip(known.label_densities, wrong, areas, strict=True), 1):
+        found |= {f"density {label}": float(density), f"HL {label}": float(loss), f"AUC {label}": float(area)}
+    names = [f"label{label}" for label in range(1, known.n_labels + 1)]
+    matrix = pd.DataFrame(model.importances_, index=names, columns=[*kept, *names])
+    for row in top_predictors(matrix, matrix.shape[1] // 10, per_label=False).itertuples():
+        found[f"of all {row.predictor}"] = float(row.index)
+    for row in top_predictors(matrix, 5).itertuples():
+        found[f"of {row.label} {row.predictor}"] = float(row.index)
+    return found
+
+
 TITLES = {
     "3.1": "Table 3.1: emotions, mean (standard deviation), ours / the thesis's",
     "5.1": "Chapter 5: four classifiers",
@@ -306,6 +363,11 @@ TITLES = {
     "7.4": "Chapter 7 on generated data: screening (Table 7.4, Figure 7.4)",
     "7.5": "Four classifiers on generated data (Table 7.5)",
     "7.5 thesis": "The thesis, on the bureau's data",
+    "7.1": "Table 7.1: the data, ours / the thesis's",
+    "7.2": "Tables 7.2 and 7.3: accounts per client and R2 of the features, ours / the thesis's",
+    "7.7": "Table 7.7: LCC label by label, ours / the thesis's",
+    "7.8": "Table 7.8: the tenth of the predictors that matter most over all labels, with their index",
+    "7.9": "Table 7.9: the first five predictors of each label, with their index",
 }
 
 
@@ -338,6 +400,7 @@ def tables(study: Study) -> dict[str, str]:
         "6.3": table_6_3(done),
         **ranks_6(done),
         **chapter_7(done),
+        **chapter_7_tables(done),
     }
     return {name: table for name, table in made.items() if table}
 
@@ -463,14 +526,13 @@ def table_6_3(done: pd.DataFrame) -> str:
         return ""
     own = done[done["method"] == "VI_prop"]
     rows = []
-    for name in [name for name in DESIGNS if name in set(own["dataset"])]:
+    for name, design in DESIGNS.items():
         found = own[own["dataset"] == name]
         share = found["VI_prop"] / found["ceiling"]
         spread = f"{found['VI_prop'].min():.2f} to {found['VI_prop'].max():.2f}" if len(found) > 1 else ""
-        design = DESIGNS[name]
-        rows.append([name, design["n_samples"], design["n_features"], design["n_labels"], design["correlation"],
-                     design["signal"], len(found), f"{found['VI_prop'].mean():.3f}", spread,
-                     f"{found['ceiling'].mean():.3f}", f"{share.mean():.3f}", f"{TABLE_6_3[name]:.3f}"])  # fmt: skip
+        means = ["-" if found.empty else f"{value:.3f}" for value in (found["VI_prop"].mean(), found["ceiling"].mean(),
+                                                                      share.mean())]  # fmt: skip
+        rows.append([name, *design.values(), len(found), means[0], spread, *means[1:], f"{TABLE_6_3[name]:.3f}"])
     columns = ["design", "rows", "features", "labels", "correlation", "signal", "matrices", "VI_prop", "range",
                "ceiling", "of the ceiling", "thesis"]  # fmt: skip
     return markdown(pd.DataFrame(rows, columns=columns).set_index("design"))
@@ -479,9 +541,9 @@ def table_6_3(done: pd.DataFrame) -> str:
 def ranks_6(done: pd.DataFrame) -> dict[str, str]:
     """Mean ranks over designs, for low and high correlation."""
     lines, rows = [], {}
+    by_design = {name: means(done, name, FOUR) for name in DESIGNS}
     for rho in (0.1, 0.8):
-        runs = [means(done, name, FOUR) for name, design in DESIGNS.items() if design["correlation"] == rho]
-        runs = [table for table in runs if len(table) == len(FOUR)]
+        runs = [table for name, table in by_design.items() if DESIGNS[name]["correlation"] == rho and len(table) == 4]
         if len(runs) < 2:
             continue
         ranks = []
@@ -496,10 +558,17 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
     if not rows:
         return {}
     ours = pd.DataFrame(rows).T[FOUR]
+    counts = done[done["dataset"].isin(DESIGNS) & (done["method"] == "LCC")].groupby("dataset")["split"].nunique()
+    by_labels = {n: [counts[name] for name in counts.index if DESIGNS[name]["n_labels"] == n] for n in (5, 20)}
+    said = [f"{len(found)} designs of {n} labels with {span(found)} runs" for n, found in by_labels.items() if found]
     return {
         "6.4": markdown(pd.DataFrame(lines, columns=["", *FOUR, "Friedman's p"]).set_index("")),
-        "6.5": beside(ours, TABLE_6_5, digits=2),
+        "6.5": f"{beside(ours, TABLE_6_5, digits=2)}\n\n{'; '.join(said)}.",
     }
+
+
+def span(numbers: list[int]) -> str:
+    return f"{min(numbers)}" if min(numbers) == max(numbers) else f"{min(numbers)} to {max(numbers)}"
 
 
 def sweep_table(done: pd.DataFrame) -> pd.DataFrame | None:
@@ -531,6 +600,54 @@ def chapter_7(done: pd.DataFrame) -> dict[str, str]:
         "7.5": markdown(full),
         "7.5 thesis": markdown(TABLE_7_5.map("{:.4f}".format)),
     }
+
+
+def chapter_7_tables(done: pd.DataFrame) -> dict[str, str]:
+    """Tables 7.1 to 7.3 and 7.7 to 7.9 beside the thesis's, whose data are others."""
+    row = done[(done["dataset"] == "credit") & (done["method"] == "chapter 7")]
+    if row.empty:
+        return {}
+    values = row.iloc[0].drop(["dataset", "method", "split"]).dropna()
+    shown = [f"{values[name]:.2f} / {thesis}" if isinstance(thesis, float) else f"{values[name]:.0f} / {thesis}"
+             for name, thesis in TABLE_7_1.items()]  # fmt: skip
+    spread = [
+        [
+            name,
+            *(f"{values[f'{name} {which}']:.3f} / {thesis:.3f}" for which, thesis in zip(QUANTILES, row, strict=True)),
+        ]
+        for name, row in TABLES_7_2_AND_7_3.items()
+    ]
+    labels = range(1, len(CREDIT_DENSITIES) + 1)
+    of_label = [
+        [f"label {n}", f"{values[f'density {n}']:.3f} / {CREDIT_DENSITIES[n - 1]:.3f}",
+         f"{values[f'HL {n}']:.3f} / {TABLE_7_7['HL'][n - 1]:.3f}",
+         *(f"{known(values, f'AUC {n}', scale)} / {scale(TABLE_7_7['AUC'][n - 1]):.3f}" for scale in (float, gini))]
+        for n in labels
+    ]  # fmt: skip
+    first = [[f"label {n}", indexed(values, f"of label{n} "), TABLE_7_9[n - 1]] for n in labels]
+    return {
+        "7.1": markdown(pd.DataFrame([shown], columns=list(TABLE_7_1), index=["ours / thesis"])),
+        "7.2": markdown(pd.DataFrame(spread, columns=["", *QUANTILES]).set_index("")),
+        "7.7": markdown(pd.DataFrame(of_label, columns=["", "density", "HL", "AUC", "Gini"]).set_index("")),
+        "7.8": markdown(pd.DataFrame([["ours", indexed(values, "of all ")], ["thesis", TABLE_7_8]],
+                                     columns=["", "predictors"]).set_index("")),
+        "7.9": markdown(pd.DataFrame(first, columns=["", "ours", "thesis"]).set_index("")),
+    }  # fmt: skip
+
+
+def gini(area: float) -> float:
+    return 2 * area - 1
+
+
+def known(values: pd.Series, name: str, scale: Callable[[float], float]) -> str:
+    """A measure, or a dash where no test row has the label."""
+    return f"{scale(values[name]):.3f}" if name in values else "-"
+
+
+def indexed(values: pd.Series, start: str) -> str:
+    """Predictors with their index, the most important first."""
+    own = {name.removeprefix(start): float(value) for name, value in values.items() if str(name).startswith(start)}
+    return ", ".join(f"{name} {own[name]:.3g}" for name in sorted(own, key=lambda name: -own[name]))
 
 
 def beyond_tables(done: pd.DataFrame) -> str:
