@@ -263,7 +263,7 @@ TAKE_UNKNOWN = {
     "ForestClassifier", "ForestRegressor", "MixedForest", "Calibrated", "Portfolio", "BoostedClassifier",
     "BoostedRegressor", "ForestRanker", "ForestRanker by permutation", "ReliefRanker of sets",
     "ReliefRanker of numbers", "SelectTop", "BinaryRelevance", "ClassifierChain", "EnsembleOfChains",
-    "LClassifierChains",
+    "LClassifierChains", "MLkNN", "NeighborsClassifier", "ConformalSets",
 }  # fmt: skip
 """Those that learn from rows whose labels or numbers are unknown (NaN); all others refuse them in words."""
 

@@ -139,8 +139,9 @@ class ConformalSets(BaseEstimator):
             if y is None:
                 raise ValueError("ConformalSets requires y to be passed, but the target y is None.")
             X, y = _alike(X, y, sample_weight)
-            target = forest.encode_target(y, n_samples=n_rows(X))
-            if self.calibrate == "oob":
+            held_back = self.calibrate == "split"  # else the forest, fitted to all rows, says what is wrong with X
+            target = forest.encode_target(y, n_samples=n_rows(X) if held_back else None)
+            if not held_back:
                 scores, rows = _out_of_bag_scores(forest, X, y, target)
             else:
                 inside, rows = self._parts(target)

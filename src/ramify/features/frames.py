@@ -105,7 +105,10 @@ def as_array(y: Any) -> np.ndarray:
 
 def n_rows(X: Any) -> int:
     """Number of rows."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(np.asarray(X))
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if not shape:
+        raise ValueError("Expected 2D array, got scalar array instead. Give a row of features for each example.")
+    return int(shape[0])
 
 
 def with_shadows(X: Any, order: np.ndarray) -> Any:
