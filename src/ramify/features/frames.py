@@ -105,7 +105,7 @@ def as_array(y: Any) -> np.ndarray:
 
 def n_rows(X: Any) -> int:
     """Number of rows."""
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
     if not shape:
         raise ValueError("Expected 2D array, got scalar array instead. Give a row of features for each example.")
     return int(shape[0])
