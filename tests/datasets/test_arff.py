@@ -1,11 +1,15 @@
 """ARFF files: what is read, and how faults are told."""
 
 import random
+from functools import partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from ramify.datasets import FileError, read_arff
+from ramify.datasets.readers import arff_header, arff_rows
+from ramify.datasets.readers.raw_files import read_bytes, read_pieces
 
 
 def test_reads_numbers_nominals_and_missing_values(write):
@@ -32,6 +36,46 @@ def test_files_that_declare_other_attributes_are_refused(write):
     other = write("@relation r\n@attribute a numeric\n@attribute c {p,n}\n@data\n1,n\n", "other.arff")
     with pytest.raises(FileError, match=r"other.arff, line 3: the values of attribute 'c' differ"):
         read_arff([one, other])
+
+
+def test_plain_files_are_read_in_pieces_of_the_size_asked_for(tmp_path):
+    path = tmp_path / "plain"
+    path.write_bytes(random.Random(0).randbytes((2 << 20) + 5))
+    for size in (1 << 20, 1000):
+        pieces = list(read_pieces(path, size=size))
+        assert {len(piece) for piece in pieces[:-1]} == {size}
+        assert len(pieces[-1]) <= size
+        assert b"".join(pieces) == read_bytes(path)
+    assert max(map(len, read_pieces(path))) <= 1 << 20
+
+
+@pytest.mark.parametrize("layout", ["dense", "sparse", "mixed"])
+@pytest.mark.parametrize(("piece", "block"), [(7, 1), (64, 100), (1000, 300)])
+def test_rows_are_the_same_in_blocks_of_any_size(write, monkeypatch, layout, piece, block):
+    source = random.Random(1)
+    rows = []
+    for i in range(60):
+        cells = [source.choice(["0", "0", "1.5", "-2", "?"]), source.choice(["x", "'y z'"]), f"'n\\'{i}'"]
+        is_sparse = layout == "sparse" or (layout == "mixed" and i % 3 == 0)
+        rows.append("{" + ",".join(f"{j} {c}" for j, c in enumerate(cells)) + "}" if is_sparse else ",".join(cells))
+    head = "@relation r\n@attribute a numeric\n@attribute b {x,'y z'}\n@attribute s string\n@attribute c {n,p}\n@data\n"
+    body = "".join(f"{row[:-1]},3 p}}\n" if row[0] == "{" else f"{row},n\n" for row in rows)
+    good, bad = write(head + body), write(head + body + "1,x,t,q\n", "bad.arff")
+    whole = read_arff(good, ignore="s")
+    with pytest.raises(FileError) as fault:
+        read_arff(bad)
+    monkeypatch.setattr(arff_header, "read_pieces", partial(read_pieces, size=piece))
+    monkeypatch.setattr(arff_rows, "_BLOCK", block)
+    cut = read_arff(good, ignore="s")
+    for before, after in ((whole.X, cut.X), (whole.y, cut.y)):
+        assert sparse.issparse(before) == sparse.issparse(after)
+        before, after = (part.toarray() if sparse.issparse(part) else part for part in (before, after))
+        np.testing.assert_array_equal(after, before)
+    assert cut.categories == whole.categories
+    with pytest.raises(FileError) as again:
+        read_arff(bad)
+    assert str(again.value) == str(fault.value)
+    assert "line 67" in str(fault.value)
 
 
 def random_decimals(source, n):

@@ -179,9 +179,7 @@ class Portfolio(BaseEstimator):
             nominal = next(iter(members.values())).categorical_features
             features = learn_features(self, X, nominal, max_categories=MAX_CATEGORIES)
             n_samples = features.values.shape[0]
-            if not isinstance(self.members, Mapping) and 2 * np.count_nonzero(features.n_categories) >= len(
-                features.n_categories
-            ):
+            if not isinstance(self.members, Mapping) and np.mean(features.n_categories > 0) >= 0.5:
                 members.pop("oblique extra trees")  # they add up numbers
             weights = checked_sample_weight(self, sample_weight, n_samples)
             truth = _truth_of(y, self.hierarchy, is_regression, n_samples)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.features import finite_features
 from ramify.parameters import check_flag, check_integer
-from ramify.selection.relevance import check_binary, encode_target
+from ramify.selection.relevance import check_binary, check_rows, encode_target
 from ramify.state import FEATURES, State, flags, number, numbers
 
 # A better merit must be better by this much to count as progress.
@@ -88,8 +88,7 @@ class CFSSelector(SelectorMixin, BaseEstimator):
         target = encode_target(y)
         if not target.has_one_label:
             raise ValueError("CFSSelector takes one class per row. Got label sets: select for each label on its own.")
-        if target.n_samples != checked.shape[0]:
-            raise ValueError(f"X has {checked.shape[0]} rows and y has {target.n_samples}; they must agree.")
+        check_rows(checked, target.n_samples)
         uncertainty = _Uncertainty(sparse.csc_array(checked, dtype=np.float64), target.Y.astype(np.float64))
         self.scores_ = uncertainty.with_class
         chosen, self.merit_ = _best_first(uncertainty, n_stale)

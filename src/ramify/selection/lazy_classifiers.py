@@ -17,7 +17,7 @@ from ramify.features import feature_names, finite_features
 from ramify.parameters import check_integer
 from ramify.selection.feature_graph import pattern
 from ramify.selection.lazy import LazySelector
-from ramify.selection.relevance import check_binary
+from ramify.selection.relevance import check_binary, check_rows
 from ramify.state import FEATURES, State, count, instance, integers, matrix, nothing_or, numbers, value_row
 
 # Test rows x training rows whose distances are held at a time.
@@ -45,8 +45,7 @@ class _LazyClassifier(ClassifierMixin, BaseEstimator):
         if y.ndim != 1:
             raise ValueError(f"{type(self).__name__} takes one class per row. Got y of shape {y.shape}.")
         check_classification_targets(y)
-        if len(y) != values.shape[0]:
-            raise ValueError(f"X has {values.shape[0]} rows and y has {len(y)}; they must agree.")
+        check_rows(values, len(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.selector_ = None if self.selector is None else clone(self.selector).fit(X, y, rank=False)
         return self._repaired(values), codes

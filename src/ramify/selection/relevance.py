@@ -267,7 +267,7 @@ class _TargetCounts:
     def of(cls, X: Any, y: Any, hierarchy: Hierarchy | None) -> _TargetCounts:
         X = sparse.csc_array(check_binary(X), dtype=np.float64)
         target = encode_target(y, hierarchy)
-        _check_rows(X, target.n_samples)
+        check_rows(X, target.n_samples)
         unknown = None if target.unknown is None else sparse.csr_array(target.unknown, dtype=np.float64)
         return cls(X, sparse.csr_array(target.Y, dtype=np.float64), unknown, target.has_one_label)
 
@@ -333,12 +333,13 @@ def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> LabelTarget:
 def rows_with_target(X: sparse.csr_array, y: Any, hierarchy: Hierarchy | None) -> tuple[sparse.csr_array, Any]:
     """Features and target of the rows of which something is known; the others are as if they were not there."""
     target = encode_target(y, hierarchy)
-    _check_rows(X, target.n_samples)
+    check_rows(X, target.n_samples)
     rows = target.rows_with_target()
     return (X, y) if rows is None else (X[rows], take_rows(y, rows))
 
 
-def _check_rows(X: Any, n_targets: int) -> None:
+def check_rows(X: Any, n_targets: int) -> None:
+    """Features and target must have the same rows."""
     if X.shape[0] != n_targets:
         raise ValueError(f"X has {X.shape[0]} rows and y has {n_targets}; they must agree.")
 

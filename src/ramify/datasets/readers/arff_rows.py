@@ -167,7 +167,9 @@ class _Builder:
         if found["fault"]:
             raise _fault(self.path, self.header, block, found, self.next_line, self.encoding)
         n_rows, n_columns = len(found["lines"]), len(self.header.attributes)
-        table = sparse.csr_array((found["values"], found["indices"], found["indptr"]), shape=(n_rows, n_columns))
+        index = np.int32 if max(len(found["values"]), n_columns) < 2**31 else np.int64
+        positions = found["indices"].astype(index), found["indptr"].astype(index)
+        table = sparse.csr_array((found["values"], *positions), shape=(n_rows, n_columns))
         self.tables.append(table if 2 * table.nnz < n_rows * n_columns else table.toarray())
         self.lines.append(found["lines"] + self.next_line)
         weights = found["weights"]
@@ -214,7 +216,9 @@ def stacked(tables: list[Any]) -> Any:
     n_columns = tables[0].shape[1]
     n_nonzero = sum(table.nnz if sparse.issparse(table) else np.count_nonzero(table) for table in tables)
     if 2 * n_nonzero < n_rows * n_columns or n_rows * n_columns == 0:
-        return sparse.csc_array(sparse.vstack([sparse.csr_array(table) for table in tables], format="csr"))
+        whole = sparse.vstack([sparse.csr_array(table) for table in tables], format="csr")
+        tables.clear()
+        return whole.tocsc()
     whole = np.zeros((n_rows, n_columns))
     start = 0
     tables.reverse()

@@ -155,17 +155,17 @@ def read_pieces(path: PathLike, size: int = _PIECE) -> Iterator[bytes]:
     with Path(path).open("rb") as raw:
         start = raw.read(6)
         raw.seek(0)
-        size = os.fstat(raw.fileno()).st_size
+        packed = os.fstat(raw.fileno()).st_size
         if start[:2] == b"\x1f\x8b":
-            yield from _limited(path, _from_stream(gzip.GzipFile(fileobj=raw)), size)
+            yield from _limited(path, _from_stream(gzip.GzipFile(fileobj=raw)), packed)
         elif start[:3] == b"BZh":
-            yield from _limited(path, _from_decompressor(raw, bz2.BZ2Decompressor), size)
+            yield from _limited(path, _from_decompressor(raw, bz2.BZ2Decompressor), packed)
         elif start == b"\xfd7zXZ\x00":
-            yield from _limited(path, _from_decompressor(raw, _xz_decompressor), size)
+            yield from _limited(path, _from_decompressor(raw, _xz_decompressor), packed)
         elif start[:4] in {b"PK\x03\x04", b"PK\x05\x06"}:
-            yield from _limited(path, _from_zip(path, raw), size)
+            yield from _limited(path, _from_zip(path, raw), packed)
         else:
-            while piece := raw.read(size):
+            while piece := raw.read(packed if size < 0 < packed else size):
                 yield piece
 
 
