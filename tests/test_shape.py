@@ -32,6 +32,7 @@ LIMITS = {
     "comparisons of kinds of targets outside targets/": 8,
     "isinstance on forests": 0,
     "private names of other packages": 0,
+    "parameters overwritten before they are read": 0,
     "names that the core binds": 32,
     "lines of Python without docstrings, comments and blanks": 27_900,
     "lines of C++ without comments and blanks": 12_750,
@@ -110,6 +111,28 @@ def private_names_of_other_packages() -> list[str]:
     return [where for package, name, where in used if name not in own[package]]
 
 
+def overwritten_parameters() -> list[str]:
+    """Parameters that every call sets anew before anything reads them: what the caller asked for is lost."""
+    found = []
+    for path, module in modules():
+        for function in ast.walk(module):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            arguments = function.args
+            unread = {one.arg for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
+            statements = list(function.body)
+            while statements:
+                statement = statements.pop(0)
+                if isinstance(statement, ast.With):  # runs in any case, as the statements around it do
+                    statements[:0] = [ast.Expr(item.context_expr) for item in statement.items] + statement.body
+                    continue
+                unread -= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+                if isinstance(statement, ast.Assign):
+                    lost = unread & {name_of(target) for target in statement.targets}
+                    found += [f"{path}:{statement.lineno} {name}" for name in lost]
+    return found
+
+
 PUBLIC_BY_CUSTOM = {"_asdict", "_replace", "_fields", "_make", "_repr_html_", "_core", "_exit"}
 
 
@@ -146,7 +169,13 @@ def core_names() -> list[str]:
 @cache
 def counts() -> dict[str, tuple[int, list[str]]]:
     """What there is of each, and where."""
-    found = [comparisons_of_kinds(), isinstance_on_forests(), private_names_of_other_packages(), core_names()]
+    found = [
+        comparisons_of_kinds(),
+        isinstance_on_forests(),
+        private_names_of_other_packages(),
+        overwritten_parameters(),
+        core_names(),
+    ]
     numbers = [(len(places), places) for places in found] + [(python_lines(), []), (cpp_lines(), [])]
     return dict(zip(LIMITS, numbers, strict=True))
 
