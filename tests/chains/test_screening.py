@@ -49,6 +49,19 @@ def test_features_at_the_percentile_are_kept(small):
     assert screening.r2_[screening.get_support()].min() >= np.percentile(screening.r2_, 50)
 
 
+def test_equally_good_features_are_kept_together_however_they_are_stored():
+    source = np.random.RandomState(0)
+    Y = np.zeros((60, 3), dtype=int)
+    Y[:, 0], Y[5:25, 1], Y[20:30, 2] = np.arange(60) % 2, 1, 1
+    alike = np.flatnonzero(~Y[:, 1:].any(axis=1) & (Y[:, 0] == 1))
+    X = source.uniform(-9, 9, (1, 40)).repeat(60, axis=0)  # each column stands out in one of the rows that are alike
+    X[source.choice(alike, 40), np.arange(40)] += source.uniform(1, 9, 40)
+    X[:, :20] -= X[0, :20].copy()  # half of them sparse
+    for stored in (X, np.asfortranarray(X), sparse.csr_array(X), sparse.csc_array(X), np.vstack([X, X * np.nan])):
+        labels = np.vstack([Y, Y])[: stored.shape[0]]
+        assert R2Screening(80).fit(stored, labels).get_support().all()
+
+
 def test_frames_keep_names_and_nominals(small):
     frame = pd.DataFrame(small.X, columns=[f"f{j}" for j in range(8)])
     frame["colour"] = pd.Categorical(np.where(small.y.toarray()[:, 0] == 1, "red", "blue"))

@@ -23,6 +23,7 @@ from ramify.parameters import check_real
 from ramify.state import ENCODED_FEATURES, State, number, numbers
 
 PERCENTILES = (0, 25, 50, 75, 80, 85, 90, 95)
+_ROUNDING = 1e-9  # R2 that differ by less are equal: sums over dense and sparse columns are rounded differently
 
 
 class R2Screening(SelectorMixin, BaseEstimator):
@@ -91,7 +92,7 @@ class R2Screening(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "r2_")
-        return self.r2_ >= self.cut_
+        return self.r2_ >= self.cut_ - _ROUNDING
 
     def transform(self, X: Any) -> Any:
         """The kept features.
