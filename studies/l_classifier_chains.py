@@ -540,21 +540,25 @@ def table_6_3(done: pd.DataFrame) -> str:
 
 def ranks_6(done: pd.DataFrame) -> dict[str, str]:
     """Mean ranks over designs, for low and high correlation."""
-    lines, rows = [], {}
+    lines, rows, parts = [], {}, {}
     by_design = {name: means(done, name, FOUR) for name in DESIGNS}
     for rho in (0.1, 0.8):
-        runs = [table for name, table in by_design.items() if DESIGNS[name]["correlation"] == rho and len(table) == 4]
+        runs = {name: table for name, table in by_design.items()
+                if DESIGNS[name]["correlation"] == rho and len(table) == 4}  # fmt: skip
         if len(runs) < 2:
             continue
         ranks = []
         for measure in MEASURES:
-            block = pd.DataFrame([table[measure] for table in runs]).reset_index(drop=True).round(3)
+            block = pd.DataFrame({name: table[measure] for name, table in runs.items()}).T.round(3)
             place = rank_methods(block, larger_is_better=measure != "HL")
-            ranks.append(place.mean())
+            ranks.append(place)
             test = friedman(block) if len(block) >= 6 else None
             shown = [f"{place.mean()[name]:.2f} / {TABLE_6_4[measure, rho][FOUR.index(name)]:.2f}" for name in FOUR]
             lines.append([f"{measure}, rho = {rho}", *shown, "-" if test is None else f"{test.p_value:.4f}"])
-        rows[f"rho = {rho}"] = pd.DataFrame(ranks).mean()
+        mean_ranks = pd.concat(ranks).groupby(level=0).mean()
+        rows[f"rho = {rho}"] = mean_ranks.mean()
+        n_labels = mean_ranks.index.map(lambda name: DESIGNS[name]["n_labels"])
+        parts |= {f"rho = {rho}, {n} labels": part.mean() for n, part in mean_ranks.groupby(n_labels)}
     if not rows:
         return {}
     ours = pd.DataFrame(rows).T[FOUR]
@@ -563,7 +567,8 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
     said = [f"{len(found)} designs of {n} labels with {span(found)} runs" for n, found in by_labels.items() if found]
     return {
         "6.4": markdown(pd.DataFrame(lines, columns=["", *FOUR, "Friedman's p"]).set_index("")),
-        "6.5": f"{beside(ours, TABLE_6_5, digits=2)}\n\n{'; '.join(said)}.",
+        "6.5": f"{beside(ours, TABLE_6_5, digits=2)}\n\n{'; '.join(said)}. By number of labels:\n\n"
+        + markdown(pd.DataFrame(parts).T[FOUR].map("{:.2f}".format)),
     }
 
 
