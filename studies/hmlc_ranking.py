@@ -311,7 +311,7 @@ def times(values: pd.DataFrame) -> str:
     """CPU seconds per data set and method, where they were kept."""
     frame = values["cpu_seconds"].unstack()
     frame = frame[[name for name in [*ENSEMBLES, "Boosted", "Relief"] if name in frame]].dropna(how="all")
-    return markdown(frame.round(1).astype(object).fillna("-")) if len(frame) else ""
+    return markdown(frame.round(1).astype(object).where(frame.notna(), "-")) if len(frame) else ""
 
 
 def combinations_at(size: int) -> dict[tuple[str, str], str]:

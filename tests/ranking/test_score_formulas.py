@@ -36,9 +36,7 @@ def many_columns():
     """Enough columns of two values, and of few other values than zero, for the table to know them by row."""
     made = make_hierarchical(N_ROWS, n_features=80, depth=2, density=0.3, random_state=2)
     random = np.random.RandomState(7)
-    counts = sparse.random_array(
-        (N_ROWS, 80), density=0.1, rng=random, data_sampler=lambda size: 1 + random.randint(3, size=size)
-    )
+    counts = sparse.csc_array(random.randint(1, 4, (N_ROWS, 80)) * (random.random_sample((N_ROWS, 80)) < 0.1) * 1.0)
     Y = made.y.toarray().astype(float)
     forest = partial(ForestClassifier, hierarchy=made.hierarchy)
     return forest, sparse.hstack([made.X, counts], format="csc"), made.y, (Y, made.hierarchy.weights, "auprc"), None
