@@ -487,8 +487,9 @@ def _csr_of_rows(rows: list[np.ndarray], n_columns: int) -> sparse.csr_array:
 def _inserted(ascending: np.ndarray, value: int) -> np.ndarray:
     """The list with one more value in its place."""
     at = int(ascending.searchsorted(value))
-    value_alone = np.array([value], dtype=ascending.dtype)
-    return np.concatenate((ascending[:at], value_alone, ascending[at:]))  # np.insert costs several times as much
+    longer = np.empty(len(ascending) + 1, dtype=ascending.dtype)  # np.insert costs several times as much
+    longer[:at], longer[at], longer[at + 1 :] = ascending[:at], value, ascending[at:]
+    return longer
 
 
 def _united(ascending: list[np.ndarray]) -> np.ndarray:
