@@ -59,7 +59,8 @@ def test_rows_are_the_same_in_blocks_of_any_size(write, monkeypatch, layout, pie
         is_sparse = layout == "sparse" or (layout == "mixed" and i % 3 == 0)
         rows.append("{" + ",".join(f"{j} {c}" for j, c in enumerate(cells)) + "}" if is_sparse else ",".join(cells))
     head = "@relation r\n@attribute a numeric\n@attribute b {x,'y z'}\n@attribute s string\n@attribute c {n,p}\n@data\n"
-    body = "".join(f"{row[:-1]},3 p}}\n" if row[0] == "{" else f"{row},n\n" for row in rows)
+    rows = [f"{row[:-1]},3 p}}" if row[0] == "{" else f"{row},n" for row in rows]
+    body = "".join(f"{row}, {{{i % 3}}}\n" if i % 5 == 0 else f"{row}\n" for i, row in enumerate(rows))  # weights
     good, bad = write(head + body), write(head + body + "1,x,t,q\n", "bad.arff")
     whole = read_arff(good, ignore="s")
     with pytest.raises(FileError) as fault:
@@ -67,7 +68,8 @@ def test_rows_are_the_same_in_blocks_of_any_size(write, monkeypatch, layout, pie
     monkeypatch.setattr(arff_header, "read_pieces", partial(read_pieces, size=piece))
     monkeypatch.setattr(arff_rows, "_BLOCK", block)
     cut = read_arff(good, ignore="s")
-    for before, after in ((whole.X, cut.X), (whole.y, cut.y)):
+    assert set(whole.sample_weight) == {0, 1, 2}
+    for before, after in ((whole.X, cut.X), (whole.y, cut.y), (whole.sample_weight, cut.sample_weight)):
         assert sparse.issparse(before) == sparse.issparse(after)
         before, after = (part.toarray() if sparse.issparse(part) else part for part in (before, after))
         np.testing.assert_array_equal(after, before)

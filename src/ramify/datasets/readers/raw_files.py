@@ -155,17 +155,18 @@ def read_pieces(path: PathLike, size: int = _PIECE) -> Iterator[bytes]:
     with Path(path).open("rb") as raw:
         start = raw.read(6)
         raw.seek(0)
-        packed = os.fstat(raw.fileno()).st_size
+        n_bytes = os.fstat(raw.fileno()).st_size
         if start[:2] == b"\x1f\x8b":
-            yield from _limited(path, _from_stream(gzip.GzipFile(fileobj=raw)), packed)
+            yield from _limited(path, _from_stream(gzip.GzipFile(fileobj=raw)), n_bytes)
         elif start[:3] == b"BZh":
-            yield from _limited(path, _from_decompressor(raw, bz2.BZ2Decompressor), packed)
+            yield from _limited(path, _from_decompressor(raw, bz2.BZ2Decompressor), n_bytes)
         elif start == b"\xfd7zXZ\x00":
-            yield from _limited(path, _from_decompressor(raw, _xz_decompressor), packed)
+            yield from _limited(path, _from_decompressor(raw, _xz_decompressor), n_bytes)
         elif start[:4] in {b"PK\x03\x04", b"PK\x05\x06"}:
-            yield from _limited(path, _from_zip(path, raw), packed)
+            yield from _limited(path, _from_zip(path, raw), n_bytes)
         else:
-            while piece := raw.read(packed if size < 0 < packed else size):
+            step = n_bytes if size == -1 and n_bytes else size  # a number of bytes is read without a copy
+            while piece := raw.read(step):
                 yield piece
 
 
