@@ -228,15 +228,14 @@ class Hierarchy:
     @cached_property
     def depth(self) -> np.ndarray:
         """Depth of each node: 1 for roots, else 1 + the mean depth of its parents."""
-        return self._down(1.0, lambda of_parents: 1.0 + float(np.mean(of_parents)))
+        return self._down(np.mean, lambda of_parents: 1.0 + of_parents)
 
     @cached_property
     def weights(self) -> np.ndarray:
         """Weight of each node: 1 for roots, else `w0 * aggregate(weights of its parents)`."""
         if self.aggregate is None:
             return _frozen(np.ones(len(self)))
-        combine = _AGGREGATES[self.aggregate]
-        return self._down(1.0, lambda of_parents: self.w0 * float(combine(of_parents)))
+        return self._down(_AGGREGATES[self.aggregate], lambda of_parents: self.w0 * of_parents)
 
     @cached_property
     def parent_matrix(self) -> sparse.csr_array:
@@ -390,12 +389,13 @@ class Hierarchy:
         has[self.edges[:, column]] = True
         return tuple(self.names[j] for j in np.flatnonzero(~has).tolist())
 
-    def _down(self, at_root: float, from_parents: Any) -> np.ndarray:
-        values = np.full(len(self), at_root)
+    def _down(self, combine: Any, next_value: Any) -> np.ndarray:
+        """1 for roots; below, what follows from the combined values of the parents."""
+        values = np.ones(len(self))
         for node in self._order.tolist():
             parents = self._parent_lists[node]
             if parents:
-                values[node] = from_parents(values[parents])
+                values[node] = next_value(values[parents[0]] if len(parents) == 1 else combine(values[parents]))
         return _frozen(values)
 
     def _reachable(self, name: str, lists: list[list[int]]) -> tuple[str, ...]:
@@ -496,8 +496,11 @@ def _united(ascending: list[np.ndarray]) -> np.ndarray:
     """What any of the lists holds, each of which ascends; a stable sort takes them for runs and merges them."""
     if len(ascending) == 1:
         return ascending[0]
-    merged = np.sort(np.concatenate(ascending), kind="stable")
-    return merged[np.append(True, merged[1:] != merged[:-1])]
+    merged = np.concatenate(ascending)
+    merged.sort(kind="stable")
+    is_new = np.ones(len(merged), dtype=bool)
+    np.not_equal(merged[1:], merged[:-1], out=is_new[1:])
+    return merged[is_new]
 
 
 def _binary(matrix: Any) -> sparse.csr_array:

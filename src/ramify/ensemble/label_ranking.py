@@ -53,9 +53,9 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     splitter : {"best", "random"}, default="best"
         The best cut of each sampled feature, or one random cut of each (extra-trees).
     oblique : int, default=0
-        Look also at splits by sums of so many numeric features (2 or 3): as many sums as numeric features are drawn
-        for a node, of these, standardised in it and with random weights; a missing value counts as the node's mean.
-        Helps extra trees without bootstrap where numeric features act together. 0: every split tests one feature.
+        Look also at splits by sums of so many numeric features (2 or 3, fewer where a node draws fewer): as many sums
+        as numeric features are drawn, of these, standardised in the node, with random weights; a missing value counts
+        as the mean there. Helps extra trees without bootstrap where features act together. 0: splits test one feature.
     bootstrap : bool, default=True
         Draw rows with replacement for each tree.
     max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
