@@ -144,6 +144,15 @@ def test_every_order_is_a_permutation(small, tree, order):
     assert sorted(chain.order_) == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("order", ["correlation", "canonical"])
+def test_equally_strong_labels_keep_their_order_whatever_that_of_the_rows(small, tree, order):
+    Y = dense(small)[:, [0, 1, 1, 0, 1, 0]]
+    straight = ClassifierChain(tree, order=order).fit(small.X, Y).order_
+    for seed in range(10):
+        rows = np.random.RandomState(seed).permutation(len(Y))
+        np.testing.assert_array_equal(ClassifierChain(tree, order=order).fit(small.X[rows], Y[rows]).order_, straight)
+
+
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (2, 0, 3, 1)])
 def test_errors_of_an_order_are_those_of_its_chain(small, tree, order):
     Y = dense(small).astype(np.uint8)

@@ -209,7 +209,9 @@ def _given_order(order: ArrayLike, names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def _ascending(strength: NDArray[np.float64]) -> NDArray[np.intp]:
-    return np.argsort(strength, kind="stable")
+    """Weakest first; labels whose strengths differ by rounding alone keep their order, whatever that of the rows."""
+    largest = np.abs(strength).max(initial=0.0)
+    return np.argsort(np.round(strength / (largest or 1.0), 9), kind="stable")
 
 
 def _mean_of_others(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
