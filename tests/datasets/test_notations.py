@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ramify.datasets import FileError, read, read_csv, read_excel, read_sparse_text
+from ramify.datasets.number_notation import decimal_signs, written_numbers
 from ramify.datasets.readers.date_notation import date_formats
-from ramify.datasets.readers.number_notation import decimal_signs, written_numbers
 
 
 @pytest.mark.parametrize(
@@ -31,11 +31,74 @@ from ramify.datasets.readers.number_notation import decimal_signs, written_numbe
         (["5 €", "5 $"], ""),
         (["A,5"], ""),
         (["12345678901234567"], ""),
+        (["1.234.567.890.123.456,5"], ""),
+        (["0,12345678901234567"], ","),
+        (["1,5E-07", "-3,25e+4", "2"], ","),
+        (["1.5E−07 €", "3 €"], "."),
+        ([",5", "1"], ","),
+        (["5.", "−7"], "."),
+        (["1E5A"], ""),
         (["."], ""),
     ],
 )
 def test_decimal_signs(cells, signs):
     assert decimal_signs(cells) == signs
+
+
+NOTATIONS = {
+    "plain": "{:.4f}".format,
+    "exponents": "{:.5e}".format,
+    "a trailing point": "{:.0f}.".format,
+    "no leading zero": lambda value: f"{value / 10_000 % 1:.4f}"[1:],
+    "decimal commas": lambda value: f"{value:.4f}".replace(".", ","),
+    "decimal commas and exponents": lambda value: f"{value:.5e}".replace(".", ","),
+    "thousands": "{:,.4f}".format,
+    "thousands by points": lambda value: f"{value:,.4f}".translate(str.maketrans(",.", ".,")),
+    "per cent": "{:.4f}%".format,
+    "dollars": "${:.4f}".format,
+    "a minus sign": lambda value: f"{value:.4f}".replace("-", "−"),
+}
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_a_slip_among_numbers_is_asked_about_however_they_are_written(tmp_path, notation, distinct):
+    """It makes of the column neither the rows' names nor a nominal of as many values as rows."""
+    values = np.random.RandomState(0).normal(scale=2000, size=60).round(0 if distinct else -3)
+    cells = [NOTATIONS[notation](value + 0.1234) for value in values]
+
+    def written(slip):
+        file = tmp_path / "table.csv"
+        rows = [
+            f"{cell};{value % 7:g};{'yes' if value > 0 else 'no'}" for cell, value in zip(cells, values, strict=True)
+        ]
+        rows[5:6] = [f"{slip};1;no"] if slip else []
+        file.write_text("\n".join(["dose;ward;ill", *rows]) + "\n", encoding="utf-8")
+        return file
+
+    found = read(written(""), target="ill")
+    assert found.feature_names == ("dose", "ward")
+    assert not found.categorical_features.any()
+    for slip in ("n.d.", "<0.1", "inf", "none found"):
+        with pytest.raises(FileError, match=f"'{slip}' stands in column 'dose', which holds numbers"):
+            read(written(slip), target="ill")
+        with pytest.raises(FileError, match=f"'{slip}' stands in column 'dose', which holds numbers.*--kind classes"):
+            read(written(slip), target="dose")
+        assert read(written(slip), target="dose", kind="classes").target == "classes"
+
+
+def test_codes_beside_words_are_classes(tmp_path):
+    file = tmp_path / "table.csv"
+    rows = [f"{row},{'R' if row == 7 else row % 3}\n" for row in range(30)]
+    file.write_text("size,grade\n" + "".join(rows), encoding="utf-8")
+    assert read(file, target="grade").label_names == ("0", "1", "2", "R")
+
+
+def test_a_target_without_repeated_classes_has_no_copies(tmp_path):
+    file = tmp_path / "table.csv"
+    rows = [f"{row + 0.5},name {row}\n" for row in range(30)]
+    file.write_text("size,who\n" + "".join(rows), encoding="utf-8")
+    assert read(file, target="who").feature_names == ("size",)
 
 
 def test_numbers_as_written():

@@ -227,6 +227,25 @@ def hospital_units(rng: np.random.Generator, first: int) -> pd.DataFrame:
     return pd.DataFrame({"age": age, "crp": crp, "outcome": np.where(yes(rng, age), "stayed", "home")})
 
 
+def hospital_precise(rng: np.random.Generator, first: int) -> pd.DataFrame:
+    """Whole doubles: 17 digits and exponents."""
+    crp, dose = rng.exponential(4, N_ROWS), rng.exponential(1e-6, N_ROWS)
+    return pd.DataFrame({"crp": crp, "dose": dose, "outcome": np.where(yes(rng, crp), "stayed", "home")})
+
+
+def hospital_slip(rng: np.random.Generator, first: int) -> pd.DataFrame:
+    frame = hospital_precise(rng, first)
+    frame["crp"] = [f"{value:.6f}".replace(".", ",") for value in frame["crp"]]
+    frame.loc[8, "crp"] = "k. A."
+    return frame
+
+
+def hospital_nines(rng: np.random.Generator, first: int) -> pd.DataFrame:
+    frame = hospital_precise(rng, first).drop(columns="dose").assign(age=people(rng)[1]).round(2)
+    frame.loc[[4, 9, 33], "crp"] = -999
+    return frame[["age", "crp", "outcome"]]
+
+
 def survey(rng: np.random.Generator, first: int) -> pd.DataFrame:
     income, age = people(rng)
     mood = np.clip(np.round(3 + (age - 49) / 15 + 0.5 * rng.normal(size=N_ROWS)), 1, 5).astype(int)
@@ -454,6 +473,14 @@ FILES = {
     "hospital_lab.xlsx": Ordinary(hospital_lab, "an Excel sheet below two empty rows", (), as_excel),
     "hospital_two_sheets.xlsx": Ordinary(hospital_lab, "two sheets hold tables", (), as_excel_of_two),
     "hospital_units.csv": Ordinary(hospital_units, "'<0.5' stands among numbers"),
+    "hospital_precise.csv": Ordinary(
+        hospital_precise,
+        "all digits of doubles, with decimal commas and exponents",
+        (),
+        delimited(";", decimal=","),
+    ),
+    "hospital_slip.csv": Ordinary(hospital_slip, "'k. A.' stands among decimal commas", (), delimited(";")),
+    "hospital_nines.csv": Ordinary(hospital_nines, "-999 stands where nothing is known"),
     "survey_scale.csv": Ordinary(survey, "a scale of 1 to 5 is taken as a number, which is told"),
     "survey_classes.csv": Ordinary(survey, "a scale of 1 to 5 is wanted as classes", ("--kind", "classes")),
     "survey_channels.tsv": Ordinary(survey_channels, "several answers in a cell, or none", (), delimited("\t")),

@@ -1,4 +1,4 @@
-"""What `info`, `rank`, `fit` and `predict` say of 47 small ordinary files, each with a trap, word for word.
+"""What `info`, `rank`, `fit` and `predict` say of 50 small ordinary files, each with a trap, word for word.
 
 The texts in `expected/` were read one by one. After a change on purpose write them anew and read what changed:
 

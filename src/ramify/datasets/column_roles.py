@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Target
+from ramify.datasets.number_notation import are_mostly_numbers
 from ramify.datasets.text_column import TextColumn
 
 FEWEST_ROWS = 20
@@ -22,7 +23,6 @@ _AMOUNT_WORDS = {"of", "per", "count", "total", "amount"}
 _NAMED = "account case client customer employee gene invoice item loan order passenger patient person policy record row"
 _NAMED += " sample session student subject ticket transaction user visit"
 _JOINED = {f"{noun}{word}" for noun in _NAMED.split() for word in ("id", "no", "nr", "number")}
-_PLAIN = re.compile(r"[+-]?(?:[1-9][0-9]*|0)(?:\.[0-9]+)?")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -177,7 +177,7 @@ def _distinct_share(name: str, column: Any, *, is_first: bool) -> str | None:
     """In which share of the rows an identifier has another value, or None if the column is none."""
     if isinstance(column, TextColumn):
         n_distinct = len(column.values)
-        if n_distinct >= _DISTINCT * len(column) and not names_rows(name) and _are_mostly_numbers(column.values):
+        if n_distinct >= _DISTINCT * len(column) and not names_rows(name) and are_mostly_numbers(column.values):
             return None  # numbers with a slip among them are asked about, not left out
     elif _may_number_rows(name, column, is_first=is_first):
         n_distinct = len(np.unique(column[~np.isnan(column)]))
@@ -186,11 +186,6 @@ def _distinct_share(name: str, column: Any, *, is_first: bool) -> str | None:
     if n_distinct < _DISTINCT * len(column):
         return None
     return "every row" if n_distinct == len(column) else f"{int(100 * n_distinct / len(column))} % of the rows"
-
-
-def _are_mostly_numbers(values: Sequence[str]) -> bool:
-    some = values[:_SAMPLE]
-    return 2 * sum(_PLAIN.fullmatch(value) is not None for value in some) > len(some)
 
 
 def _are_the_same(column: Any, other: Any) -> bool:
@@ -272,11 +267,11 @@ def _n_values(codes: np.ndarray) -> int:
 
 
 def _is_renamed(codes: np.ndarray, classes: np.ndarray) -> bool:
-    """Whether values and classes go together one to one."""
+    """Whether values and classes, of which some have several rows, go together one to one."""
     n_classes = 0
     for rows in (slice(_SAMPLE), slice(None)):
         pairs = np.unique(np.column_stack([codes[rows], classes[rows]]), axis=0)
         n_classes = len(np.unique(pairs[:, 1]))
         if not len(pairs) == len(np.unique(pairs[:, 0])) == n_classes:
             return False
-    return n_classes > 1
+    return 1 < n_classes < len(classes)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ramify import _core
+from ramify.datasets.number_notation import strays
 from ramify.datasets.readers.raw_files import (
     FileError,
     PathLike,
@@ -363,16 +364,20 @@ def _numbers(present: list[str]) -> np.ndarray | None:
 
 def _refuse_mixture(table: Table, position: int, cells: TextColumn) -> None:
     """Numbers and text in one column are more often a slip than a nominal, so the caller has to say it."""
-    other = [value for value in cells.values if not is_plain_number(value)]
-    if not other or len(other) == len(cells.values):
-        return
+    other = strays(cells.values) or [value for value in cells.values if not is_plain_number(value)]
+    if other and len(other) < len(cells.values):
+        raise stray_error(table, position, other, f"categorical=[{table.names[position]!r}] (--nominal)")
+
+
+def stray_error(table: Table, position: int, other: list[str], option: str) -> FileError:
+    """What to say of a column of numbers that holds something else; the option takes it for text."""
+    cells = table.columns[position]
     row = min(map(cells.row_of, other)) if len(other) < 100 else cells.row_of(other[0])
-    name = table.names[position]
-    raise table.error(
+    return table.error(
         row,
         position,
-        f"{shown(cells.values[cells.codes[row]])} stands in column {shown(name)}, which holds numbers",
-        f"Correct the cell, leave it empty if it is missing, or say categorical=[{name!r}] (--nominal)."
+        f"{shown(cells[row])} stands in column {shown(table.names[position])}, which holds numbers",
+        f"Correct the cell, leave it empty if it is missing, or say {option}."
         + (f" {_ABOVE}" if row == 0 and len(other) == 1 else ""),
     )
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ramify.datasets.column_roles import ColumnRoles
+from ramify.datasets.number_notation import decimal_signs, may_be_thousands, written_numbers
 from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values
-from ramify.datasets.readers.number_notation import decimal_signs, may_be_thousands, written_numbers
 from ramify.datasets.readers.raw_files import shown
 from ramify.datasets.text_column import TextColumn
 

@@ -18,6 +18,8 @@ _MEASURED = re.compile(r"[-+]?[0-9][0-9.,]*\s?(?P<unit>[KM]|[a-z°µ%][A-Za-z/²
 _SUMS = {"total", "totals", "grand total", "subtotal", "sum", "summe", "gesamt", "average", "mean", "somme", "suma"}
 _SEVERAL = 0.3
 """A column that is called an identifier and has other values in this share of the rows was perhaps meant to be one."""
+_NINES = {10.0**n - 1 for n in range(2, 10)}
+"""What people write where nothing is known, with either sign."""
 
 
 def with_own_names(table: Table) -> Table:
@@ -72,6 +74,7 @@ def oddities(table: Table, features: Sequence[int], nominal: Iterable[int], left
                 f"{table.names[j]} is taken as a feature: by its name it names the rows, but its values occur more "
                 f"than once. Leave it out with ignore=[{table.names[j]!r}] (--ignore) if it says nothing of them."
             )
+        yield from _nines(table.names[j], table.columns[j])
     yield from _sums(table)
 
 
@@ -115,6 +118,22 @@ def _units(name: str, cells: object, what: str) -> Iterator[str]:
     if len(units) <= 3:
         beside = f"{name} holds numbers with text beside them, as {shown(cells.values[0])}, and is {what}"
         yield f"{beside}. Write plain numbers to use them."
+
+
+def _nines(name: str, values: object) -> Iterator[str]:
+    """A sentence where -999 or the like stands in several rows, farther from all other values than these are apart."""
+    if not isinstance(values, np.ndarray):
+        return
+    for end, sign in ((np.fmin.reduce(values), -1), (np.fmax.reduce(values), 1)):
+        if abs(end) not in _NINES or (n_cells := np.count_nonzero(values == end)) < 2:
+            continue
+        others = values[(values != end) & ~np.isnan(values)]
+        if len(others) >= FEWEST_ROWS and sign * end - (sign * others).max() > np.ptp(others) > 0:
+            span = f"{others.min():g} to {others.max():g}"
+            yield (
+                f"{name} holds {end:.0f} in {n_cells} rows, far from all other values ({span}): taken as a number. "
+                "Leave these cells empty if nothing is known there."
+            )
 
 
 def _sums(table: Table) -> Iterator[str]:

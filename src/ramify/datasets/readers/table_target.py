@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Target
+from ramify.datasets.number_notation import strays
 from ramify.datasets.readers.arff_target import NEGATIVE_AND_POSITIVE, TargetColumns, with_unknown_rows
-from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values, is_plain_number
+from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values, is_plain_number, stray_error
 from ramify.datasets.readers.label_rankings import natural_key
 from ramify.datasets.readers.mixed_target import side_by_side
 from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
@@ -19,6 +20,9 @@ from ramify.datasets.readers.raw_files import shown
 from ramify.datasets.text_column import TextColumn
 from ramify.hierarchy import Hierarchy
 from ramify.targets import NumberTarget, target_type
+
+_MOST_CODES = 20
+"""Whole numbers beside words may be codes of classes, if they are few."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def read_table_target(
         return _mixed(table, choice, kinds, unknown)
     if len(targets) > 1 or choice.several:
         return _several_columns(table, targets, names, choice)
-    kind = choice.kind or _kind_of(table.columns[targets[0]], choice)
+    kind = choice.kind or _kind_of(table, targets[0], choice)
     found = _OF_ONE_COLUMN[kind](table, targets[0], choice)
     if unknown.any() and found.kind is not None and target_type(found.kind).has_sets:
         found = replace(found, y=with_unknown_rows(found.y, unknown))
@@ -77,7 +81,7 @@ def _kinds_of_groups(table: Table, choice: TargetChoice) -> dict[str, tuple[Targ
             is_set = (np.isin(values, (0, 1)) | np.isnan(values)).all()
             found[name] = ("labels" if is_set else "numbers", positions)
         else:  # a column of text is a target by itself
-            found |= {table.names[j]: (_kind_of(table.columns[j], choice), (j,)) for j in positions}
+            found |= {table.names[j]: (_kind_of(table, j, choice), (j,)) for j in positions}
     found = {name: (choice.kinds.get(name, kind), positions) for name, (kind, positions) in found.items()}
     if choice.kind is not None:
         return found
@@ -172,8 +176,9 @@ def holds_ordinary_text(cells: TextColumn, label_separator: str) -> bool:
     return not are_plain_numbers(values) and not any(">" in value or label_separator in value for value in values)
 
 
-def _kind_of(cells: Any, choice: TargetChoice) -> Target:
+def _kind_of(table: Table, position: int, choice: TargetChoice) -> Target:
     """What one target column holds, by its notation; 0 and 1 are two classes."""
+    cells = table.columns[position]
     if isinstance(cells, np.ndarray):
         known = cells[~np.isnan(cells)]
         return "classes" if len(known) and np.isin(known, (0, 1)).all() else "numbers"
@@ -185,6 +190,9 @@ def _kind_of(cells: Any, choice: TargetChoice) -> Target:
         return "rankings"
     if any(choice.label_separator in value for value in values):
         return "hierarchy" if any(choice.path_separator in value for value in values) else "labels"
+    other = strays(values)
+    if other and (len(values) > _MOST_CODES or not all(value.isdigit() for value in set(values).difference(other))):
+        raise stray_error(table, position, other, "kind='classes' (--kind classes)")
     return "numbers" if are_plain_numbers(values) and not {"0", "1", "0.0", "1.0"}.issuperset(values) else "classes"
 
 

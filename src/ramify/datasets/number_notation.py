@@ -1,0 +1,102 @@
+"""Numbers as people write them in tables: decimal commas, thousands, signs of money and per cent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+_BLANKS = "'’ \u00a0\u202f"
+"""What may stand between thousands whatever the decimal sign is."""
+_SIGNS = "€$£¥%"
+_EXPONENT = "(?:[eE][-+−]?[0-9]{1,3})?"
+_POSSIBLE = re.compile(rf"[-+−]?[{_SIGNS}]? ?[-+−]?[0-9.,{_BLANKS}]*[0-9]\.?{_EXPONENT} ?[{_SIGNS}]?")
+_WHOLE = r"(?:[1-9][0-9]{0,2}([%s])[0-9]{3}(?:\1[0-9]{3})*|0|[1-9][0-9]*)"
+_WRITTEN = {
+    ".": re.compile(rf"[-+]?(?:{_WHOLE % (',' + _BLANKS)}(?:\.[0-9]*)?|\.[0-9]+){_EXPONENT}"),
+    ",": re.compile(rf"[-+]?(?:{_WHOLE % ('.' + _BLANKS)}(?:,[0-9]+)?|,[0-9]+){_EXPONENT}"),
+}
+_MOST_DIGITS = 15
+"""So many digits of a whole number survive, whatever they are."""
+_SAMPLE = 200
+
+
+def decimal_signs(cells: Sequence[str]) -> str:
+    """The decimal signs, of "." and ",", by which all cells are numbers; both where that cannot be told.
+
+    A column whose numbers are the same by both has the sign ".".
+
+    Parameters
+    ----------
+    cells : sequence of str
+        The cells that are not missing.
+    """
+    if not cells or not _POSSIBLE.fullmatch(cells[0]):
+        return ""
+    distinct = list(dict.fromkeys(cells))
+    if not all(_POSSIBLE.fullmatch(cell) for cell in distinct) or len({_sign(cell) for cell in distinct}) > 1:
+        return ""
+    bare = [_bare(cell) for cell in distinct]
+    if all(cell.isdigit() for cell in distinct):
+        return ""
+    fitting = "".join(sign for sign in _WRITTEN if all(_is_number(cell, sign) for cell in bare))
+    return "." if fitting == ".," and not any("," in cell or "." in cell for cell in bare) else fitting
+
+
+def strays(cells: Sequence[str]) -> list[str]:
+    """The cells that are no numbers as most are, which so are no column of numbers; none where most are no numbers.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        The cells that are not missing.
+    """
+    notation = _common_notation(cells)
+    return [] if notation is None else [cell for cell in cells if not _is_written(cell, *notation)]
+
+
+def are_mostly_numbers(cells: Sequence[str]) -> bool:
+    """Whether most cells are numbers, written in one way."""
+    return _common_notation(cells) is not None
+
+
+def _common_notation(cells: Sequence[str]) -> tuple[str, str] | None:
+    """The sign of money or per cent and the decimal sign by which most of the first cells are numbers, or None."""
+    some = cells[:_SAMPLE]
+    found = Counter((_sign(cell), sign) for cell in some for sign in _WRITTEN if _is_written(cell, _sign(cell), sign))
+    notation = max(found, key=found.__getitem__, default=None)
+    return notation if notation is not None and 2 * found[notation] > len(some) else None
+
+
+def _is_written(cell: str, money: str, decimal: str) -> bool:
+    return _POSSIBLE.fullmatch(cell) is not None and _sign(cell) == money and _is_number(_bare(cell), decimal)
+
+
+def _is_number(bare: str, decimal: str) -> bool:
+    """Whether a cell without signs of money is a number that survives being read as one."""
+    n_digits = sum(map(str.isdigit, bare.partition(decimal)[0]))
+    return n_digits <= _MOST_DIGITS and _WRITTEN[decimal].fullmatch(bare) is not None
+
+
+def _sign(cell: str) -> str:
+    return "".join(character for character in cell if character in _SIGNS)
+
+
+def _bare(cell: str) -> str:
+    return cell.strip(_SIGNS + " ").replace("−", "-").replace("-" + _sign(cell), "-").strip()
+
+
+def written_numbers(cells: Sequence[str], decimal: str) -> np.ndarray:
+    """The cells as numbers, by the decimal sign that `decimal_signs` found."""
+    between = str.maketrans("", "", _BLANKS + ("," if decimal == "." else "."))
+    return np.array([float(_bare(cell).translate(between).replace(",", ".")) for cell in cells], dtype=float)
+
+
+def may_be_thousands(cells: Sequence[str]) -> bool:
+    """Whether all points in plain numbers may stand between thousands, as in 1.234 beside 950."""
+    return any("." in cell for cell in cells) and all(_THOUSANDS.fullmatch(cell) for cell in cells)
+
+
+_THOUSANDS = re.compile(r"[-+]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})?|0)")
