@@ -244,3 +244,22 @@ def test_two_columns_of_one_name_are_refused_by_name():
         learn_features(Learner(), frame)
     with pytest.raises(ValueError, match="Columns 0 and 2 of X are all named 'size'"):
         finite_features(Learner(), frame)
+
+
+@pytest.mark.parametrize("as_frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    "cells", [[f"{k / 7:.3f}".replace(".", ",") for k in range(30)], ["n.d.", "0.5", "1.5", "2.25"]]
+)
+def test_numbers_as_text_are_told_where_they_become_names(as_frame, cells):
+    with pytest.warns(UserWarning, match=r"'size' .* holds numbers as .*, such as '.*\d', and is taken as nominal"):
+        found = learn_features(Learner(), as_frame({"size": cells}))
+    assert found.n_categories.tolist() == [len(cells)]
+
+
+def test_numbers_as_objects_are_told_and_codes_and_categories_are_not():
+    with pytest.warns(UserWarning, match="holds numbers as object"):
+        learn_features(Learner(), pd.DataFrame({"size": np.array([0.5, None, 1.25], dtype=object)}))
+    for column in (["1", "2", "-1", "x"], [f"id {k}" for k in range(30)], ["01", "02"], ["low", "0.5"]):
+        learn_features(Learner(), pd.DataFrame({"code": column}))
+    learn_features(Learner(), pd.DataFrame({"code": [f"{k}.5" for k in range(30)]}, dtype="category"))
+    learn_features(Learner(), pd.DataFrame({"code": [f"{k}.5" for k in range(30)]}), ["code"])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ramify.datasets import FileError, read, read_csv, read_excel, read_sparse_text
-from ramify.datasets.number_notation import decimal_signs, written_numbers
 from ramify.datasets.readers.date_notation import date_formats
+from ramify.features.number_notation import decimal_signs, written_numbers
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Target
-from ramify.datasets.number_notation import are_mostly_numbers
 from ramify.datasets.text_column import TextColumn
+from ramify.features.number_notation import are_mostly_numbers
 
 FEWEST_ROWS = 20
 """In fewer rows, values differ or agree by chance."""

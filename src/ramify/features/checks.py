@@ -13,7 +13,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from ramify.features.categories import shown_value
-from ramify.features.frames import columns_of_table, frame_names
+from ramify.features.frames import columns_of_table, frame_names, text_columns
+from ramify.features.number_notation import are_measured, strays
 
 _UNSEEN_SHARE = 0.2
 """Up to this share of a column's cells may hold values that fit did not see before a warning says so."""
@@ -116,6 +117,21 @@ def refuse_many_categories(estimator: Any, max_categories: int | None) -> None:
             raise ValueError(
                 f"Nominal feature {shown_name(estimator, column)} (column {column}) has {len(values)} categories, "
                 f"at most {max_categories} are possible; merge rare ones or pass it as numeric."
+            )
+
+
+def warn_of_numbers(estimator: Any, X: Any) -> None:
+    """Warn where text of a frame, or objects, are numbers: by their dtype they are nominal, each number a name."""
+    for column in np.flatnonzero(text_columns(X, estimator.n_features_in_)).tolist():
+        values = [shown_value(value) for value in estimator.categories_[column].tolist()]
+        if are_measured(values):
+            example = min(set(values).difference(strays(values)))
+            warnings.warn(
+                f"Feature {shown_name(estimator, column)} (column {column}) holds numbers as {list(X.dtypes)[column]}, "
+                f"such as {example!r}, and is taken as nominal, of {len(values)} values. Make it numeric, as "
+                "pandas.to_numeric and read_csv(decimal=',') do, or of dtype category if its numbers are names.",
+                UserWarning,
+                stacklevel=2,
             )
 
 

@@ -22,6 +22,7 @@ from ramify.features.checks import (
     refuse_repeated_names,
     refuse_unseen,
     shown_name,
+    warn_of_numbers,
 )
 from ramify.features.file_columns import keep_columns
 from ramify.features.frames import canonical, columns_of_table, nominal_columns
@@ -83,6 +84,8 @@ def learn_features(
         for j, is_nominal in enumerate(mask.tolist())
     ]
     refuse_many_categories(estimator, max_categories)
+    if isinstance(categorical_features, str):
+        warn_of_numbers(estimator, X)
     return _encoded(estimator, X, columns)
 
 

@@ -130,12 +130,18 @@ def with_shadows(X: Any, order: np.ndarray) -> Any:
 
 def nominal_columns(X: Any, n_features: int) -> np.ndarray:
     """Which columns are nominal by their dtype: categories and text of a frame, none of an array."""
+    return text_columns(X, n_features) | _of_dtypes(X, n_features, "category", "categorical", "enum", "dictionary")
+
+
+def text_columns(X: Any, n_features: int) -> np.ndarray:
+    """Which columns of a frame hold text, or objects that may be, without being said to be categories."""
+    return _of_dtypes(X, n_features, "object", "str", "string", "large_string", "utf8")
+
+
+def _of_dtypes(X: Any, n_features: int, *names: str) -> np.ndarray:
     mask = np.zeros(n_features, dtype=bool)
-    if not hasattr(X, "dtypes"):
-        return mask
-    nominal = ("category", "categorical", "enum", "object", "str", "string", "large_string", "utf8", "dictionary")
-    for j, dtype in enumerate(list(X.dtypes)):
-        mask[j] = re.split(r"[(\[<]", str(dtype).lower())[0] in nominal
+    for j, dtype in enumerate(list(X.dtypes) if hasattr(X, "dtypes") else ()):
+        mask[j] = re.split(r"[(\[<]", str(dtype).lower())[0] in names
     return mask
 
 

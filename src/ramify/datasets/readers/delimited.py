@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ramify import _core
-from ramify.datasets.number_notation import strays
 from ramify.datasets.readers.raw_files import (
     FileError,
     PathLike,
@@ -27,6 +26,7 @@ from ramify.datasets.readers.raw_files import (
 from ramify.datasets.readers.text_layout import TextLayout, text_layout
 from ramify.datasets.text_column import TextColumn
 from ramify.features.categories import canonical_value
+from ramify.features.number_notation import strays
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
 

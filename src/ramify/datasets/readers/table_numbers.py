@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ramify.datasets.column_roles import ColumnRoles
-from ramify.datasets.number_notation import decimal_signs, may_be_thousands, written_numbers
 from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values
 from ramify.datasets.readers.raw_files import shown
 from ramify.datasets.text_column import TextColumn
+from ramify.features.number_notation import decimal_signs, may_be_thousands, written_numbers
 
 
 def unclear_points(table: Table, decimal: str | None) -> set[int]:

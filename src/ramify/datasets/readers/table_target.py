@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Target
-from ramify.datasets.number_notation import strays
 from ramify.datasets.readers.arff_target import NEGATIVE_AND_POSITIVE, TargetColumns, with_unknown_rows
 from ramify.datasets.readers.delimited import Table, are_plain_numbers, column_values, is_plain_number, stray_error
 from ramify.datasets.readers.label_rankings import natural_key
@@ -18,11 +17,9 @@ from ramify.datasets.readers.mixed_target import side_by_side
 from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
 from ramify.datasets.readers.raw_files import shown
 from ramify.datasets.text_column import TextColumn
+from ramify.features.number_notation import are_measured, strays
 from ramify.hierarchy import Hierarchy
 from ramify.targets import NumberTarget, target_type
-
-_MOST_CODES = 20
-"""Whole numbers beside words may be codes of classes, if they are few."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +188,7 @@ def _kind_of(table: Table, position: int, choice: TargetChoice) -> Target:
     if any(choice.label_separator in value for value in values):
         return "hierarchy" if any(choice.path_separator in value for value in values) else "labels"
     other = strays(values)
-    if other and (len(values) > _MOST_CODES or not all(value.isdigit() for value in set(values).difference(other))):
+    if other and are_measured(values):
         raise stray_error(table, position, other, "kind='classes' (--kind classes)")
     return "numbers" if are_plain_numbers(values) and not {"0", "1", "0.0", "1.0"}.issuperset(values) else "classes"
 

@@ -21,6 +21,8 @@ _WRITTEN = {
 _MOST_DIGITS = 15
 """So many digits of a whole number survive, whatever they are."""
 _SAMPLE = 200
+_MOST_CODES = 20
+"""Whole numbers may name something, such as classes, if they are few."""
 
 
 def decimal_signs(cells: Sequence[str]) -> str:
@@ -60,6 +62,14 @@ def strays(cells: Sequence[str]) -> list[str]:
 def are_mostly_numbers(cells: Sequence[str]) -> bool:
     """Whether most cells are numbers, written in one way."""
     return _common_notation(cells) is not None
+
+
+def are_measured(cells: Sequence[str]) -> bool:
+    """Whether most cells are numbers that measure something: fractions, or too many to be codes."""
+    notation = _common_notation(cells)
+    if notation is None or len(cells) > _MOST_CODES:
+        return notation is not None
+    return not all(cell.lstrip("+-−").isdigit() for cell in cells if _is_written(cell, *notation))
 
 
 def _common_notation(cells: Sequence[str]) -> tuple[str, str] | None:
