@@ -4,6 +4,7 @@ import io
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ramify.datasets import FileError, read, read_csv, read_excel, read_sparse_text
@@ -85,6 +86,24 @@ def test_a_slip_among_numbers_is_asked_about_however_they_are_written(tmp_path, 
         with pytest.raises(FileError, match=f"'{slip}' stands in column 'dose', which holds numbers.*--kind classes"):
             read(written(slip), target="dose")
         assert read(written(slip), target="dose", kind="classes").target == "classes"
+
+
+@pytest.mark.parametrize("n_days", [60, 4])
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%d %H:%M", "%d-%b-%Y"])
+def test_a_slip_among_dates_is_told_and_asked_about(tmp_path, form, n_days):
+    """It makes of the column neither the rows' names nor a nominal."""
+    days = pd.Timestamp("2023-01-17 10:30") + pd.to_timedelta(3 * (np.arange(60) % n_days), unit="D")
+    last = {"%d.%m.%Y": "00.00.0000", "%m/%d/%Y": "02/30/2023", "%d-%b-%Y": "30-Feb-2023"}.get(form, "2023-02-30")
+    for slip in ("unknown", "2023", last):
+        cells = [*days.strftime(form)[:59], slip]
+        file = tmp_path / "table.csv"
+        rows = [f"{cell},{row % 7},{'yes' if row % 3 else 'no'}\n" for row, cell in enumerate(cells)]
+        file.write_text("since,ward,ill\n" + "".join(rows), encoding="utf-8")
+        found = read(file, target="ill")
+        assert found.feature_names == ("ward",)
+        assert f"'{slip}', which is none like them" in found.left_out["since"]
+        with pytest.raises(FileError, match=f"line 61.*'{slip}' in 'since' is no date like '{cells[0]}'"):
+            read(file, target="ill", dates="days")
 
 
 def test_codes_beside_words_are_classes(tmp_path):

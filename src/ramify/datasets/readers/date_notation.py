@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 DateNumbers = Literal["parts", "days"]
 DAY_FIRST, MONTH_FIRST = "dmy", "mdy"
-_NEARLY_ALL = 0.9
 
 ISO = "ISO8601"
 COMPACT = "%Y%m%d"
@@ -57,19 +56,30 @@ def date_formats(cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def unlike_dates(cells: Sequence[str]) -> tuple[str, str] | None:
-    """Two cells that are not written alike, of a column whose cells are nearly all dates; None for others."""
-    if len(cells) < 2 or (_notation(cells[0]) is None and _notation(cells[-1]) is None):
+    """A date and a cell that is none like it, of a column of which most cells are dates; None for others.
+
+    What is unlike has another notation, as 31.01.2024 beside 2024-01-31, or is no day of the calendar.
+    """
+    if len(cells) < 2 or not (_formats(cells[0]) or _formats(cells[-1])):
         return None
-    notations = [_notation(cell) for cell in cells]
-    n_dates = len(cells) - notations.count(None)
-    if n_dates < _NEARLY_ALL * len(cells) or len(set(notations)) < 2:
+    formats = [_formats(cell) for cell in cells]
+    if 2 * formats.count(()) >= len(cells):
         return None
-    first = next(at for at, notation in enumerate(notations) if notation is not None)
-    return cells[first], next(c for c, notation in zip(cells, notations, strict=True) if notation != notations[first])
+    common = next(found for found in formats if found)
+    alike = np.array([found == common for found in formats])
+    if alike.all():
+        alike = max((np.asarray(dates_of(cells, form).notna()) for form in common), key=np.count_nonzero)
+        if alike.all() or 2 * np.count_nonzero(alike) <= len(cells):
+            return None
+    return cells[int(np.argmax(alike))], cells[int(np.argmin(alike))]
 
 
-def _notation(cell: str) -> int | None:
-    return next((at for at, (notation, _) in enumerate(_NOTATIONS) if notation.fullmatch(cell)), None)
+def _formats(cell: str) -> tuple[str, ...]:
+    """The formats that one cell may have, by its notation."""
+    for notation, formats in _NOTATIONS:
+        if (found := notation.fullmatch(cell)) is not None:
+            return tuple(_with_time(form, found) for form in formats)
+    return ()
 
 
 def _with_time(form: str, first: re.Match[str]) -> str:

@@ -263,15 +263,16 @@ def _with_label_separator(table: Table, choice: TableChoice, targets: list[int])
 
 
 def _mixed_dates(table: Table, columns: list[int], choice: TableChoice) -> dict[int, str]:
-    """Columns of dates in several notations, of which no numbers can be made, and why they are left out."""
+    """Columns of dates and something else, of which no numbers can be made, and why they are left out."""
     found = {}
     for j in columns:
         cells = table.columns[j]
         if isinstance(cells, TextColumn) and (pair := unlike_dates(cells.values)) is not None:
-            found[j] = f"dates that are not all written alike, such as {shown(pair[0])} and {shown(pair[1])}"
+            found[j] = f"dates such as {shown(pair[0])}, and {shown(pair[1])}, which is none like them"
             if choice.date_numbers is not None:
-                fault = f"{shown(pair[1])} in {shown(table.names[j])} is not written as {shown(pair[0])} is"
-                raise table.error(cells.row_of(pair[1]), j, fault, "Write all dates of a column alike.")
+                fault = f"{shown(pair[1])} in {shown(table.names[j])} is no date like {shown(pair[0])}"
+                advice = "Write all dates of a column alike, and leave a cell empty where there is none."
+                raise table.error(cells.row_of(pair[1]), j, fault, advice)
     return found
 
 
