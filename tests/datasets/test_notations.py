@@ -39,6 +39,8 @@ from ramify.features.number_notation import decimal_signs, written_numbers
         ([",5", "1"], ","),
         (["5.", "−7"], "."),
         (["1E5A"], ""),
+        (["1,5e300"], ""),
+        (["1,5e-300"], ","),
         (["."], ""),
     ],
 )

@@ -11,7 +11,7 @@ import numpy as np
 _BLANKS = "'’ \u00a0\u202f"
 """What may stand between thousands whatever the decimal sign is."""
 _SIGNS = "€$£¥%"
-_EXPONENT = "(?:[eE][-+−]?[0-9]{1,3})?"
+_EXPONENT = "(?:[eE](?:[-−][0-9]{1,3}|[+]?[0-9]{1,2}))?"  # none beyond the largest double
 _POSSIBLE = re.compile(rf"[-+−]?[{_SIGNS}]? ?[-+−]?[0-9.,{_BLANKS}]*[0-9]\.?{_EXPONENT} ?[{_SIGNS}]?")
 _WHOLE = r"(?:[1-9][0-9]{0,2}([%s])[0-9]{3}(?:\1[0-9]{3})*|0|[1-9][0-9]*)"
 _WRITTEN = {
