@@ -115,6 +115,16 @@ def test_codes_beside_words_are_classes(tmp_path):
     assert read(file, target="grade").label_names == ("0", "1", "2", "R")
 
 
+@pytest.mark.parametrize("cells", [("a|b", "b", "a|c"), ("a>b>c", "b>a>c", "c>b>a"), ("x/y|z", "z", "x")])
+def test_a_copy_of_label_sets_paths_or_orders_is_left_out(tmp_path, cells):
+    file = tmp_path / "table.csv"
+    rows = [f"{row % 7 + 0.5},{cells[row % 3]},{cells[row % 3]}\n" for row in range(30)]
+    file.write_text("size,again,tags\n" + "".join(rows), encoding="utf-8")
+    found = read(file, target="tags")
+    assert found.feature_names == ("size",)
+    assert found.left_out["again"] == "a copy of the target"
+
+
 def test_a_target_without_repeated_classes_has_no_copies(tmp_path):
     file = tmp_path / "table.csv"
     rows = [f"{row + 0.5},name {row}\n" for row in range(30)]

@@ -131,9 +131,7 @@ def found_roles(
                 continue
             if (constant := _constant(column)) is not None:
                 reasons["constant"][j] = constant
-            elif copies.holds(column) or (
-                isinstance(column, list) and isinstance(target_cells, list) and column == target_cells
-            ):
+            elif copies.holds(column) or _are_the_same(column, target_cells):
                 reasons["copy"][j] = "a copy of the target"
             elif (share := _distinct_share(names[j], column, is_first=j == 0)) is not None:
                 what = "text" if isinstance(column, TextColumn) else "whole numbers"
