@@ -80,6 +80,11 @@ DESIGNS = {
     f"SIM{number:02d}": {"n_samples": n, "n_features": p, "n_labels": l, "correlation": rho, "signal": t}
     for number, (n, p, l, rho, t) in enumerate(product((200, 1000), (50, 100), (5, 20), (0.1, 0.8), (0.5, 5.0)), 1)
 }
+# The thesis describes labels of which any two are correlated alike; its results point to an autoregressive order.
+AUTOREGRESSIVE = {name: f"{name} AR" for name, design in DESIGNS.items() if design["correlation"] == 0.8}
+SIMULATED = DESIGNS | {
+    other: {**DESIGNS[name], "dependence": "autoregressive"} for name, other in AUTOREGRESSIVE.items()
+}
 TABLE_6_3 = dict(
     zip(
         DESIGNS,
@@ -89,7 +94,9 @@ TABLE_6_3 = dict(
     )
 )  # fmt: skip
 TABLE_6_5 = pd.DataFrame(
-    [[2.70, 2.97, 1.85, 2.48], [2.26, 2.98, 1.85, 2.91]], index=["rho = 0.1", "rho = 0.8"], columns=FOUR
+    [[2.70, 2.97, 1.85, 2.48], [2.26, 2.98, 1.85, 2.91], [2.26, 2.98, 1.85, 2.91]],
+    index=["rho = 0.1", "rho = 0.8", "rho = 0.8, AR"],
+    columns=FOUR,
 )
 CREDIT_DENSITIES = [.232, .453, .144, .157, .238, .109, .066, .110, .003, .004, .021, .026, .005, .007,
                     .003]  # fmt: skip
@@ -144,7 +151,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     parts = {"emotions": ["emotions.arff"], "scene": ["scene-train.arff", "scene-test.arff"], "yeast": ["yeast.arff"]}
     wanted = {name: [f"multilabel/{file}" for file in (*parts[name], f"{name}.xml")] for name in names}
     files, missing = available(data_folder(data), wanted)
-    designs = ["SIM01", "SIM02", "SIM03", "SIM04"] if quick else list(DESIGNS)
+    designs = ["SIM01", "SIM02", "SIM03", "SIM04", "SIM03 AR", "SIM04 AR"] if quick else list(SIMULATED)
     credit_rows, credit_features = (400, 60) if quick else (2000, 564)
     datasets: dict[str, Any] = {name: partial(read_mulan, file[:-1], labels=file[-1]) for name, file in files.items()}
     datasets |= {name: partial(simulated, name, seed=number) for number, name in enumerate(designs)}
@@ -174,7 +181,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
 
 def simulated(name: str, seed: int) -> Dataset:
     """A design with its planted matrix; every run generates rows of its own from it."""
-    return replace(make_multilabel(**DESIGNS[name], random_state=seed), source=name)
+    return replace(make_multilabel(**SIMULATED[name], random_state=seed), source=name)
 
 
 def credit(n_rows: int, n_features: int) -> Dataset:
@@ -216,9 +223,9 @@ def learner(method: str, n_trees: int, seed: int) -> Any:
 
 def on_real_data(method: str, n_trees: int, n_few: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:
     """Measures of one classifier on one split, on fresh rows of a design, or on the screened credit data."""
-    if train.source in DESIGNS:
+    if train.source in SIMULATED:
         n_trees = n_few
-        fresh = {**DESIGNS[train.source], "truth": train.truth}
+        fresh = {**SIMULATED[train.source], "truth": train.truth}
         train = make_multilabel(**fresh, random_state=seed)
         test = make_multilabel(**{**fresh, "n_samples": 1000}, random_state=seed + 1)
     elif train.source == "credit":
@@ -270,26 +277,34 @@ def importances(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[
 
 def n_draws(name: str) -> int:
     """Planted matrices that VI_prop is taken over: the larger designs are too slow for several."""
-    return 5 if DESIGNS[name]["n_labels"] == 5 else 1
+    design = SIMULATED[name]
+    return 5 if design["n_labels"] == 5 or (design["n_samples"] == 200 and design["correlation"] == 0.8) else 1
 
 
 def planted_found(n_trees: int, n_runs: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
     """VI_prop: share of planted features among the first fifth, by importances averaged over the runs.
 
     Every split draws a planted matrix of its own. A label that fewer features than a fifth are planted for cannot reach
-    1: the ceiling says how much all labels together could.
+    1: the ceiling says how much all labels together could. Beside it, how many labels the heatmaps of section 6.5.2
+    show dark in a row: those with an index of 50 or more of 100.
     """
-    truth = np.asarray(make_multilabel(**DESIGNS[train.source], random_state=seed).truth)
+    truth = np.asarray(make_multilabel(**SIMULATED[train.source], random_state=seed).truth)
     n_features, n_labels = truth.shape
-    total = np.zeros((n_labels, n_features))
+    total = np.zeros((n_labels, n_features + n_labels))
     for run in range(n_runs):
-        rows = make_multilabel(**DESIGNS[train.source], truth=truth, random_state=seed + run)
+        rows = make_multilabel(**SIMULATED[train.source], truth=truth, random_state=seed + run)
         model = learner("LCC", n_trees, seed + run).set_params(keep_forests=False)
-        total += model.fit(rows.X, rows.y).importances_[:, :n_features]
+        total += model.fit(rows.X, rows.y).importances_
     n_top = n_features // 5
-    hits = sum(truth[np.argsort(-row, kind="stable")[:n_top], label].sum() for label, row in enumerate(total))
+    first = np.argsort(-total[:, :n_features], axis=1, kind="stable")[:, :n_top]
+    hits = sum(truth[top, label].sum() for label, top in enumerate(first))
+    dark = total[:, n_features:] >= 0.5 * total.max(axis=1, keepdims=True)
     possible = np.minimum(truth.astype(bool).sum(axis=0), n_top).sum()
-    return {"VI_prop": float(hits / (n_top * n_labels)), "ceiling": float(possible / (n_top * n_labels))}
+    return {
+        "VI_prop": float(hits / (n_top * n_labels)),
+        "ceiling": float(possible / (n_top * n_labels)),
+        "dark labels": float(dark.sum(axis=1).mean()),
+    }
 
 
 def sweep(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
@@ -358,6 +373,7 @@ TITLES = {
     "5.2": "Table 5.2: mean ranks over blocks of data set and measure",
     "5.4": "Tables 5.3 and 5.4: LCC against each other, one-sided, ours / the thesis's",
     "6.3": "Table 6.3: planted features found, of those that could be",
+    "6.3 AR": "Table 6.3 and section 6.5.2, by labels as described and by autoregressive ones",
     "6.4": "Table 6.4: mean ranks over designs",
     "6.5": "Table 6.5: mean ranks over designs and measures, ours / the thesis's",
     "7.4": "Chapter 7 on generated data: screening (Table 7.4, Figure 7.4)",
@@ -397,7 +413,7 @@ def tables(study: Study) -> dict[str, str]:
         "3.1": table_3_1(done),
         "5.1": chapter_5(chapter),
         **ranks_5(chapter),
-        "6.3": table_6_3(done),
+        **tables_6_3(done),
         **ranks_6(done),
         **chapter_7(done),
         **chapter_7_tables(done),
@@ -520,31 +536,52 @@ def signed(blocks: pd.DataFrame, n_tables: int) -> pd.DataFrame:
     return blocks.round(3).mul(sign, axis=0)
 
 
-def table_6_3(done: pd.DataFrame) -> str:
-    """Share of planted features found, its ceiling, and how much of that was found; over several planted matrices."""
+def tables_6_3(done: pd.DataFrame) -> dict[str, str]:
+    """Planted features found, of those that could be, over several planted matrices; and by both dependences."""
     if "VI_prop" not in done:
-        return ""
+        return {}
     own = done[done["method"] == "VI_prop"]
-    rows = []
+    by_design = {name: own[own["dataset"] == name] for name in SIMULATED}
+    rows, compared = [], []
     for name, design in DESIGNS.items():
-        found = own[own["dataset"] == name]
-        share = found["VI_prop"] / found["ceiling"]
-        spread = f"{found['VI_prop'].min():.2f} to {found['VI_prop'].max():.2f}" if len(found) > 1 else ""
-        means = ["-" if found.empty else f"{value:.3f}" for value in (found["VI_prop"].mean(), found["ceiling"].mean(),
-                                                                      share.mean())]  # fmt: skip
-        rows.append([name, *design.values(), len(found), means[0], spread, *means[1:], f"{TABLE_6_3[name]:.3f}"])
+        found, in_order = by_design[name], by_design.get(AUTOREGRESSIVE.get(name, ""), own.iloc[:0])
+        share = (found["VI_prop"] / found["ceiling"]).mean()
+        thesis = f"{TABLE_6_3[name]:.3f}"
+        rows.append([name, *design.values(), len(found), *of_matrices(found), f"{share:.3f}", thesis])
+        if len(in_order):
+            sizes = [design[size] for size in ("n_samples", "n_features", "n_labels", "signal")]
+            dark = [mean_or_dash(part["dark labels"], 1) for part in (found, in_order)]
+            compared.append(
+                [name, *sizes, mean_or_dash(found["VI_prop"], 3), thesis, len(in_order), *of_matrices(in_order), *dark]
+            )
     columns = ["design", "rows", "features", "labels", "correlation", "signal", "matrices", "VI_prop", "range",
                "ceiling", "of the ceiling", "thesis"]  # fmt: skip
-    return markdown(pd.DataFrame(rows, columns=columns).set_index("design"))
+    made = {"6.3": markdown(pd.DataFrame(rows, columns=columns).set_index("design"))}
+    if compared:
+        columns = ["design", "rows", "features", "labels", "signal", "VI_prop, as described", "thesis", "matrices",
+                   "VI_prop, AR", "range", "ceiling", "dark labels, as described", "dark labels, AR"]  # fmt: skip
+        made["6.3 AR"] = markdown(pd.DataFrame(compared, columns=columns).set_index("design"))
+    return made
+
+
+def of_matrices(found: pd.DataFrame) -> list[str]:
+    """Mean and range of VI_prop over the planted matrices, mean of the ceiling."""
+    share = found["VI_prop"]
+    spread = f"{share.min():.2f} to {share.max():.2f}" if len(found) > 1 else ""
+    return [mean_or_dash(share, 3), spread, mean_or_dash(found["ceiling"], 3)]
+
+
+def mean_or_dash(values: pd.Series, digits: int) -> str:
+    return "-" if values.isna().all() else f"{values.mean():.{digits}f}"
 
 
 def ranks_6(done: pd.DataFrame) -> dict[str, str]:
     """Mean ranks over designs, for low and high correlation."""
+    groups = {f"rho = {rho}": [name for name in DESIGNS if DESIGNS[name]["correlation"] == rho] for rho in (0.1, 0.8)}
+    groups["rho = 0.8, AR"] = list(AUTOREGRESSIVE.values())
     lines, rows, parts = [], {}, {}
-    by_design = {name: means(done, name, FOUR) for name in DESIGNS}
-    for rho in (0.1, 0.8):
-        runs = {name: table for name, table in by_design.items()
-                if DESIGNS[name]["correlation"] == rho and len(table) == 4}  # fmt: skip
+    for group, names in groups.items():
+        runs = {name: table for name in names if len(table := means(done, name, FOUR)) == 4}
         if len(runs) < 2:
             continue
         ranks = []
@@ -553,17 +590,18 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
             place = rank_methods(block, larger_is_better=measure != "HL")
             ranks.append(place)
             test = friedman(block) if len(block) >= 6 else None
-            shown = [f"{place.mean()[name]:.2f} / {TABLE_6_4[measure, rho][FOUR.index(name)]:.2f}" for name in FOUR]
-            lines.append([f"{measure}, rho = {rho}", *shown, "-" if test is None else f"{test.p_value:.4f}"])
+            printed = TABLE_6_4[measure, SIMULATED[names[0]]["correlation"]]
+            shown = [f"{place.mean()[name]:.2f} / {value:.2f}" for name, value in zip(FOUR, printed, strict=True)]
+            lines.append([f"{measure}, {group}", *shown, "-" if test is None else f"{test.p_value:.4f}"])
         mean_ranks = pd.concat(ranks).groupby(level=0).mean()
-        rows[f"rho = {rho}"] = mean_ranks.mean()
-        n_labels = mean_ranks.index.map(lambda name: DESIGNS[name]["n_labels"])
-        parts |= {f"rho = {rho}, {n} labels": part.mean() for n, part in mean_ranks.groupby(n_labels)}
+        rows[group] = mean_ranks.mean()
+        n_labels = mean_ranks.index.map(lambda name: SIMULATED[name]["n_labels"])
+        parts |= {f"{group}, {n} labels": part.mean() for n, part in mean_ranks.groupby(n_labels)}
     if not rows:
         return {}
     ours = pd.DataFrame(rows).T[FOUR]
-    counts = done[done["dataset"].isin(DESIGNS) & (done["method"] == "LCC")].groupby("dataset")["split"].nunique()
-    by_labels = {n: [counts[name] for name in counts.index if DESIGNS[name]["n_labels"] == n] for n in (5, 20)}
+    counts = done[done["dataset"].isin(SIMULATED) & (done["method"] == "LCC")].groupby("dataset")["split"].nunique()
+    by_labels = {n: [counts[name] for name in counts.index if SIMULATED[name]["n_labels"] == n] for n in (5, 20)}
     said = [f"{len(found)} designs of {n} labels with {span(found)} runs" for n, found in by_labels.items() if found]
     return {
         "6.4": markdown(pd.DataFrame(lines, columns=["", *FOUR, "Friedman's p"]).set_index("")),

@@ -19,6 +19,16 @@ def test_labels_of_equal_density_have_the_asked_correlation(correlation):
     np.testing.assert_allclose(found, correlation, atol=0.02)
 
 
+@pytest.mark.parametrize("correlation", [0.0, 0.1, 0.8, 1.0])
+def test_the_correlation_of_autoregressive_labels_falls_with_their_distance(correlation):
+    data = make_multilabel(50_000, n_features=1, n_labels=4, correlation=correlation, dependence="autoregressive",
+                           random_state=0)  # fmt: skip
+    labels = np.arange(4)
+    expected = correlation ** np.abs(labels[:, None] - labels).astype(float)
+    np.testing.assert_allclose(np.corrcoef(data.y.toarray(), rowvar=False), expected, atol=0.02)
+    np.testing.assert_allclose(data.y.toarray().mean(axis=0), 0.3, atol=0.01)
+
+
 def test_labels_of_different_density_have_the_correlation_of_the_formula():
     q, r = 0.2, 0.5
     data = make_multilabel(200_000, n_features=1, n_labels=2, density=[q, r], correlation=0.6, random_state=1)
@@ -50,6 +60,7 @@ def test_same_seed_gives_the_same_data():
     [
         ({"n_samples": 0}, "'n_samples' parameter of make_multilabel must be an int >= 1"),
         ({"correlation": 1.5}, "'correlation' parameter of make_multilabel must be a number in"),
+        ({"dependence": "AR"}, "'dependence' parameter of make_multilabel must be one of 'exchangeable'"),
         ({"density": [0.1, 0.2]}, "'density' parameter of make_multilabel must be a number in"),
         ({"truth": np.ones((2, 2))}, "'truth' parameter of make_multilabel must be a 0/1 matrix"),
     ],

@@ -23,6 +23,8 @@ def test_designs_are_those_of_table_6_2(thesis):
     assert thesis.DESIGNS["SIM08"] == design
     design = {"n_samples": 1000, "n_features": 100, "n_labels": 5, "correlation": 0.1, "signal": 0.5}
     assert thesis.DESIGNS["SIM25"] == design
+    assert thesis.SIMULATED["SIM08 AR"] == thesis.DESIGNS["SIM08"] | {"dependence": "autoregressive"}
+    assert len(thesis.SIMULATED) == 48
 
 
 def test_printed_shares_have_the_printed_means(thesis):
@@ -49,7 +51,7 @@ def test_a_quick_run_has_all_parts_and_keeps_to_the_design(thesis, data_folder, 
     of_credit = {"BR", "CC", "LCC", "ECC", "screening", "chapter 7"}
     assert set(results.loc[results["dataset"] == "credit", "method"]) == of_credit
     shares = results["VI_prop"].dropna()
-    assert len(shares) == 8  # two planted matrices for each of four designs
+    assert len(shares) == 12  # two planted matrices for each of six designs
     assert (shares <= results["ceiling"].dropna() + 1e-9).all()
     assert shares.mean() > 0.575
 

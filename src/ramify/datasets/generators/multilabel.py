@@ -9,9 +9,10 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state
 
 from ramify.datasets.dataset import Dataset
-from ramify.parameters import check_integer, check_real
+from ramify.parameters import check_integer, check_option, check_real
 
 _OWNER = "make_multilabel"
+_DEPENDENCES = ("exchangeable", "autoregressive")
 
 
 def make_multilabel(
@@ -20,6 +21,7 @@ def make_multilabel(
     n_features: int = 50,
     n_labels: int = 5,
     correlation: float = 0.1,
+    dependence: str = "exchangeable",
     signal: float = 0.5,
     density: float | ArrayLike = 0.3,
     relevance: float = 0.2,
@@ -29,8 +31,8 @@ def make_multilabel(
     """Generate label sets of a given correlation and features whose relevance per label is known.
 
     The labels come first: each is a standard normal cut at the quantile of its density, where with probability
-    sqrt(correlation) the normal is one that all labels of the row share. A feature is normal with variance 1 around
-    `signal` times the number of the row's labels that it is relevant for.
+    sqrt(correlation) the normal is one that all labels of the row share (see `dependence`). A feature is normal with
+    variance 1 around `signal` times the number of the row's labels that it is relevant for.
 
     Parameters
     ----------
@@ -41,7 +43,10 @@ def make_multilabel(
     n_labels : int, default=5
         Number of labels (L).
     correlation : float, default=0.1
-        Correlation of any two labels of equal density, from 0 to 1.
+        Correlation of two labels of equal density, from 0 to 1.
+    dependence : {"exchangeable", "autoregressive"}, default="exchangeable"
+        Which labels have this correlation: any two, or neighbours in their order, where each label takes over the
+        normal of the label before it with probability `correlation`; k steps apart it is then the k-th power.
     signal : float, default=0.5
         By how much a label shifts the mean of a feature that is relevant for it (t).
     density : float or array-like of shape (n_labels,), default=0.3
@@ -61,7 +66,8 @@ def make_multilabel(
 
     References
     ----------
-    L-classifier chains, section 6.3, after Sandrock and Steel (2016) and Oman (2009).
+    L-classifier chains, section 6.3, after Sandrock and Steel (2016) and Oman (2009). The section describes the
+    exchangeable labels; what it prints about strongly correlated ones is met by the autoregressive ones.
 
     Examples
     --------
@@ -76,11 +82,14 @@ def make_multilabel(
     check_integer(_OWNER, "n_features", n_features, low=1)
     check_integer(_OWNER, "n_labels", n_labels, low=1)
     check_real(_OWNER, "correlation", correlation, low=0, high=1)
+    check_option(_OWNER, "dependence", dependence, _DEPENDENCES)
     check_real(_OWNER, "signal", signal)
     check_real(_OWNER, "relevance", relevance, low=0, high=1)
     random = check_random_state(random_state)
     relevant = _relevant_features(truth, (n_features, n_labels), relevance, random)
-    labels = _correlated_labels(n_samples, _densities(density, n_labels), correlation, random)
+    draw = _exchangeable_normals if dependence == "exchangeable" else _autoregressive_normals
+    normals = draw((n_samples, n_labels), correlation, random)
+    labels = (normals <= norm.ppf(_densities(density, n_labels))).astype(np.float64)
     X = random.standard_normal((n_samples, n_features)) + signal * (labels @ relevant.T)
     return Dataset(
         X=X,
@@ -116,12 +125,17 @@ def _relevant_features(
     return relevant
 
 
-def _correlated_labels(
-    n_samples: int, densities: np.ndarray, correlation: float, random: np.random.RandomState
-) -> np.ndarray:
-    """Multivariate Bernoulli: a label follows the row's shared normal with probability sqrt(correlation)."""
-    shape = (n_samples, len(densities))
-    shared = random.standard_normal((n_samples, 1))
+def _exchangeable_normals(shape: tuple[int, int], correlation: float, random: np.random.RandomState) -> np.ndarray:
+    """A label's normal is the row's shared one with probability sqrt(correlation)."""
+    shared = random.standard_normal((shape[0], 1))
     own = random.standard_normal(shape)
-    follows = random.random_sample(shape) < np.sqrt(correlation)
-    return (np.where(follows, shared, own) <= norm.ppf(densities)).astype(np.float64)
+    return np.where(random.random_sample(shape) < np.sqrt(correlation), shared, own)
+
+
+def _autoregressive_normals(shape: tuple[int, int], correlation: float, random: np.random.RandomState) -> np.ndarray:
+    """A label's normal is that of the label before it with probability `correlation`."""
+    normals = random.standard_normal(shape)
+    follows = random.random_sample(shape) < correlation
+    for label in range(1, shape[1]):
+        normals[:, label] = np.where(follows[:, label], normals[:, label - 1], normals[:, label])
+    return normals
