@@ -108,6 +108,32 @@ def test_a_slip_among_dates_is_told_and_asked_about(tmp_path, form, n_days):
             read(file, target="ill", dates="days")
 
 
+@pytest.mark.parametrize("n_days", [60, 4])
+@pytest.mark.parametrize("slip", ["20230230", "99999999", "0", "20230101.5"])
+@pytest.mark.parametrize("place", [0, 59])
+def test_a_slip_among_days_of_eight_digits_is_told_and_asked_about(tmp_path, slip, place, n_days):
+    cells = pd.date_range("2023-01-17", periods=n_days).strftime("%Y%m%d").tolist() * (60 // n_days)
+    cells[place] = slip
+    file = tmp_path / "table.csv"
+    rows = [f"{cell},{row % 7},{'yes' if row % 3 else 'no'}\n" for row, cell in enumerate(cells)]
+    file.write_text("since,ward,ill\n" + "".join(rows), encoding="utf-8")
+    found = read(file, target="ill")
+    assert found.feature_names == ("ward",)
+    assert f"'{slip}', which is none like them" in found.left_out["since"]
+    with pytest.raises(FileError, match=f"line {place + 2}.*'{slip}' in 'since' is no date like '2023"):
+        read(file, target="ill", dates="days")
+
+
+def test_numbers_of_eight_digits_are_no_days_and_days_may_be_missing(tmp_path):
+    random = np.random.RandomState(0)
+    table = pd.DataFrame({"size": random.randint(19000101, 21001231, 60), "ill": ["yes", "no"] * 30})
+    table["day"] = [None] * 25 + pd.date_range("2023-01-17", periods=35).strftime("%Y%m%d").tolist()
+    table.to_csv(tmp_path / "table.csv", index=False)
+    found = read(tmp_path / "table.csv", target="ill")
+    assert found.feature_names == ("size",)
+    assert list(found.left_out.values()) == ["dates such as 20230117"]
+
+
 def test_codes_beside_words_are_classes(tmp_path):
     file = tmp_path / "table.csv"
     rows = [f"{row},{'R' if row == 7 else row % 3}\n" for row in range(30)]

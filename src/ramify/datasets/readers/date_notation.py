@@ -32,6 +32,10 @@ _NOTATIONS = (
     (re.compile(r"[0-9]{1,2}-[A-Za-z]{3}-[0-9]{4}"), ("%d-%b-%Y",)),
 )
 """A notation and the formats that it may have, as `strptime` writes them; several are told apart by the values."""
+_FIRST = 20
+"""Numbers that tell whether a column may hold days written as 20240131."""
+_NEARLY_ALL = 0.9
+"""Share of the rows of such a column that are days if others are slips."""
 
 
 def date_formats(cells: Sequence[str]) -> tuple[str, ...]:
@@ -92,12 +96,31 @@ def _with_time(form: str, first: re.Match[str]) -> str:
 
 def compact_dates(values: np.ndarray) -> bool:
     """Whether whole numbers are all days of 1900 to 2100 written as 20240131."""
-    if not len(values) or not (np.isnan(values[0]) or 19000101 <= values[0] <= 21001231):
-        return False
+    _, is_day, _ = _compact_days(values)
+    return bool(len(is_day) and is_day.all())
+
+
+def unlike_compact_dates(values: np.ndarray) -> tuple[float, float] | None:
+    """A day written as 20240131 and a number that is none, of numbers of which nearly all are such days, or None."""
+    known, is_day, counts = _compact_days(values)
+    if not len(is_day) or is_day.all() or counts[is_day].sum() < _NEARLY_ALL * counts.sum():
+        return None
+    return float(known[np.argmax(is_day)]), float(known[np.argmin(is_day)])
+
+
+def _compact_days(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each number once, whether it is a day, and how often it occurs; none where the first ones are hardly days."""
     known = values[~np.isnan(values)]
-    if not len(known) or known.min() < 19000101 or known.max() > 21001231 or (known != np.floor(known)).any():
-        return False
-    return bool(dates_of([str(int(value)) for value in np.unique(known)], COMPACT).notna().all())
+    if 2 * np.count_nonzero(_like_days(known[:_FIRST])) <= len(known[:_FIRST]):
+        return np.empty(0), np.empty(0, dtype=bool), np.empty(0)
+    known, counts = np.unique(known, return_counts=True)
+    is_day = _like_days(known)
+    is_day[is_day] = dates_of([str(int(value)) for value in known[is_day]], COMPACT).notna()
+    return known, is_day, counts
+
+
+def _like_days(values: np.ndarray) -> np.ndarray:
+    return (values >= 19000101) & (values <= 21001231) & (values == np.floor(values))
 
 
 def dates_of(cells: Sequence[str | None], form: str) -> pd.Series:

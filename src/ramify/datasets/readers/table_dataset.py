@@ -23,6 +23,7 @@ from ramify.datasets.readers.date_notation import (
     date_formats,
     date_numbers,
     dates_of,
+    unlike_compact_dates,
     unlike_dates,
 )
 from ramify.datasets.readers.delimited import Table, column_values
@@ -269,14 +270,25 @@ def _mixed_dates(table: Table, columns: list[int], choice: TableChoice) -> dict[
     """Columns of dates and something else, of which no numbers can be made, and why they are left out."""
     found = {}
     for j in columns:
-        cells = table.columns[j]
-        if isinstance(cells, TextColumn) and (pair := unlike_dates(cells.values)) is not None:
-            found[j] = f"dates such as {shown(pair[0])}, and {shown(pair[1])}, which is none like them"
+        if (unlike := _unlike_date(table.columns[j])) is not None:
+            date, other, row = unlike
+            found[j] = f"dates such as {shown(date)}, and {shown(other)}, which is none like them"
             if choice.date_numbers is not None:
-                fault = f"{shown(pair[1])} in {shown(table.names[j])} is no date like {shown(pair[0])}"
+                fault = f"{shown(other)} in {shown(table.names[j])} is no date like {shown(date)}"
                 advice = "Write all dates of a column alike, and leave a cell empty where there is none."
-                raise table.error(cells.row_of(pair[1]), j, fault, advice)
+                raise table.error(row, j, fault, advice)
     return found
+
+
+def _unlike_date(cells: Any) -> tuple[str, str, int] | None:
+    """A date, what is none like it, and the row of that, in a column of which most cells are dates."""
+    if isinstance(cells, TextColumn) and (texts := unlike_dates(cells.values)) is not None:
+        return *texts, cells.row_of(texts[1])
+    if isinstance(cells, np.ndarray) and len(cells) >= FEWEST_ROWS:
+        numbers = unlike_compact_dates(cells)
+        if numbers is not None:
+            return f"{numbers[0]:.0f}", f"{numbers[1]:.17g}", int(np.argmax(cells == numbers[1]))
+    return None
 
 
 def positions_of(table: Table, names: Names | Collection[str], parameter: str) -> list[int]:
