@@ -56,6 +56,7 @@ def example_results(
         truth=sparse.csr_array(truth.astype(np.int8)),
         source="yeast_example.arff" if names is None else names[0],
         sha256="0f" * 32,
+        notes=("gene_id names the rows.",) if names is None else tuple(f"{name} is left out." for name in names),
     )
     rankings = {}
     for number, name in enumerate(("genie3", "symbolic", "permutation", "relief")):

@@ -254,3 +254,18 @@ def test_claims_of_a_branch_are_given_by_each_member(make_results):
         np.column_stack([found.branch_column(name) for name in found.label_ranking.label_names]),
         found.label_ranking.branch_scores().toarray(),
     )
+
+
+def test_what_was_found_when_the_data_were_read_is_told(make_results, tmp_path):
+    results = make_results()
+    many = replace(
+        results, dataset=replace(results.dataset, notes=tuple(f"Column {k} is left out." for k in range(60)))
+    )
+    for form in ("html", "md"):
+        write_report(results, tmp_path / f"one.{form}")
+        assert "gene_id names the rows." in (tmp_path / f"one.{form}").read_text(encoding="utf-8").replace("\\_", "_")
+        write_report(many, tmp_path / f"many.{form}")
+        text = (tmp_path / f"many.{form}").read_text(encoding="utf-8")
+        assert "Column 49 is left out." in text
+        assert "Column 50 is left out." not in text
+        assert "And 10 more." in text

@@ -9,10 +9,12 @@ from scipy import sparse
 
 from ramify.analysis import Results
 from ramify.hierarchy import Hierarchy
-from ramify.report.markdown import facts_list, heading
+from ramify.report.markdown import bullets, facts_list, heading
 from ramify.report.notation import file_names
 from ramify.report.page_labels import target_noun
 from ramify.report.section import Content, Section
+
+_MOST_NOTES = 50
 
 
 def _part(results: Results) -> dict[str, Any] | None:
@@ -50,6 +52,7 @@ def _part(results: Results) -> dict[str, Any] | None:
         facts.append(("Feature hierarchy", f"{len(data.feature_hierarchy):,} terms"))
     if results.rankings:
         figures.append((str(len(results.rankings)), "ranking" if len(results.rankings) == 1 else "rankings"))
+    n_more = len(data.notes) - _MOST_NOTES
     if data.sha256:
         facts.append(("SHA-256 of the data", data.sha256))
     return {
@@ -60,6 +63,7 @@ def _part(results: Results) -> dict[str, Any] | None:
         "levels": _levels(data.hierarchy),
         "key_figures": figures,
         "facts": facts,
+        "notes": [*data.notes[:_MOST_NOTES], *([f"And {n_more:,} more."] if n_more > 0 else [])],
     }
 
 
@@ -74,7 +78,11 @@ def _missing_share(X: Any) -> float:
 
 
 def _markdown(content: Content) -> list[str]:
-    return [heading(SECTION.title) + "\n\n" + facts_list(content["data"]["facts"])] if content["data"] else []
+    data = content["data"]
+    if not data:
+        return []
+    blocks = [heading(SECTION.title) + "\n\n" + facts_list(data["facts"])]
+    return [*blocks, "Found when the data were read:\n\n" + bullets(data["notes"])] if data["notes"] else blocks
 
 
 SECTION = Section("data-card", 120, "Data", "The data", key="data", part=_part, markdown=_markdown)
