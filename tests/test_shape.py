@@ -35,7 +35,7 @@ LIMITS = {
     "private names of other packages": 0,
     "parameters overwritten before they are read": 0,
     "names that the core binds": 32,
-    "lines of Python without docstrings, comments and blanks": 28_050,
+    "lines of Python without docstrings, comments and blanks": 28_060,
     "lines of C++ without comments and blanks": 12_750,
 }
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ramify.datasets import read
+from ramify.datasets import read, write_arff
 
 
 @pytest.fixture
@@ -25,10 +25,10 @@ def test_nothing_is_told_of_rows_of_their_own_or_a_few_copies(tmp_path, rows):
 
 
 @pytest.mark.parametrize("n_copies", [6, 100])
-def test_copies_are_told_with_a_line(tmp_path, rows, n_copies):
+def test_copies_are_told_with_a_row(tmp_path, rows, n_copies):
     (sentence,) = told(tmp_path, pd.concat([rows, rows[:n_copies]]))
     start = (
-        f"{n_copies} of {100 + n_copies} rows repeat an earlier row in all features and the target, such as line 102."
+        f"{n_copies} of {100 + n_copies} rows repeat an earlier row in all features and the target, such as row 101."
     )
     assert sentence.startswith(start)
     assert "Remove copies" in sentence
@@ -45,7 +45,7 @@ def test_copies_with_missing_cells_and_names_of_their_own_are_copies(tmp_path, r
 def test_a_row_for_each_label_is_told_as_such(tmp_path, rows):
     listed = pd.concat([rows.assign(y="x"), rows[:40].assign(y="z")]).sort_values("b")
     (sentence,) = told(tmp_path, listed)
-    assert sentence.startswith("40 of 140 rows repeat an earlier row in all features with another target, such as line")
+    assert sentence.startswith("40 of 140 rows repeat an earlier row in all features with another target, such as row")
     assert "write it once, with | between its labels" in sentence
 
 
@@ -58,7 +58,36 @@ def test_repeated_measurements_and_coarse_values_are_ordinary(tmp_path, rows):
 
 
 def test_many_copies_are_counted_as_far_as_looked_at(tmp_path, rows, monkeypatch):
-    monkeypatch.setattr("ramify.datasets.readers.copied_rows._MOST", 50)
+    monkeypatch.setattr("ramify.datasets.copied_rows._MOST", 50)
     (sentence,) = told(tmp_path, pd.concat([rows, rows]))
     assert sentence.startswith("At least 2")
     assert " of 200 rows repeat" in sentence
+
+
+def test_files_of_any_kind_are_told_alike(tmp_path, rows):
+    both = pd.concat([rows, rows[:30]], ignore_index=True)
+    both.to_csv(tmp_path / "t.csv", index=False)
+    both.to_parquet(tmp_path / "t.parquet")
+    write_arff(read(tmp_path / "t.csv", target="y"), tmp_path / "t.arff")
+    found = [
+        read(tmp_path / f"t.{ending}", **said).notes for ending, said in (("csv", {}), ("parquet", {}), ("arff", {}))
+    ]
+    assert found[0] == found[1] == found[2]
+    assert found[0][0].startswith("30 of 130 rows")
+
+
+@pytest.mark.parametrize("sets", [["a|b", "b"], ["x/1|x/2", "x/2"], ["1.5", "2.5"]])
+def test_copies_with_other_targets_than_classes(tmp_path, rows, sets):
+    rows["y"] = np.array(sets)[(rows["a"] > 0).astype(int)]
+    assert told(tmp_path, rows) == []
+    (sentence,) = told(tmp_path, pd.concat([rows, rows[:30]]))
+    assert sentence.startswith("30 of 130 rows repeat an earlier row in all features and the target, such as row 101.")
+    again = rows[:30].assign(y=rows["y"][:30].map({sets[0]: sets[1], sets[1]: sets[0]}))
+    assert told(tmp_path, pd.concat([rows, again])) == []
+
+
+def test_a_test_part_that_repeats_the_training_part_is_told(tmp_path, rows):
+    rows.to_csv(tmp_path / "t.train.csv", index=False)
+    rows[50:].to_csv(tmp_path / "t.test.csv", index=False)
+    (sentence,) = read([tmp_path / "t.train.csv", tmp_path / "t.test.csv"], target="y").notes
+    assert sentence.startswith("50 of 150 rows repeat an earlier row")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from ramify.datasets.column_roles import ColumnRoles
+from ramify.datasets.copied_rows import copied_rows
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import read_arff
 from ramify.datasets.readers.attached_hierarchy import with_features_ordered, with_labels_ordered
@@ -118,6 +120,8 @@ def read(
     options |= {name: value for name, (value, usual) in said.items() if value is not usual and value != usual}
     with with_standard_input(files) as paths:
         data = named_source(_read(paths, target, options), files)
+    if roles == "auto" and (told := tuple(copied_rows(data))):
+        data = replace(data, notes=(*data.notes, *told))
     if hierarchy is not None:
         data = with_labels_ordered(data, hierarchy)
     if feature_hierarchy is not None:

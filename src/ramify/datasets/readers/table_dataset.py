@@ -13,7 +13,6 @@ from ramify.datasets.column_roles import FEWEST_ROWS, ColumnRoles, found_roles
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import part_rows, stored
 from ramify.datasets.readers.arff_target import TargetColumns
-from ramify.datasets.readers.copied_rows import copied_rows
 from ramify.datasets.readers.date_notation import (
     COMPACT,
     DAY_FIRST,
@@ -214,9 +213,7 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
     if choice.roles == "auto":
         names = {name for name, _, categories in features if categories is not None}
         notes += oddities(table, sources, [j for j in sources if table.names[j] in names], left_out)
-        has_classes = len(targets) == 1 and found.kind is not None and target_type(found.kind).has_one_label
-        notes += copied_rows(table, sources, targets, has_classes=has_classes)
-        if has_classes:
+        if len(targets) == 1 and found.kind is not None and target_type(found.kind).has_one_label:
             notes += [*spellings(table.names[targets[0]], table.columns[targets[0]])]
             notes += rare_classes(table, targets[0], found.y, found.label_names)
     sizes = np.bincount(table.file_of, minlength=len(table.paths)).tolist()

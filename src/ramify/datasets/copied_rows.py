@@ -1,0 +1,64 @@
+"""Rows that repeat an earlier one: a test on some of them is no test of what was learnt from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from ramify.datasets.column_roles import FEWEST_ROWS
+from ramify.datasets.dataset import Dataset
+
+_FEWEST = 0.05
+"""Share of the rows that is told: fewer hardly change a result."""
+_MOST = 100_000
+"""Rows that are compared cell by cell, of those that share a measured number with another."""
+
+
+def copied_rows(data: Dataset) -> Iterator[str]:
+    """Sentences on rows that repeat an earlier one in all features, measured numbers included: hardly by chance."""
+    measured = None if sparse.issparse(data.X) else next(filter(_is_measured, _numeric_columns(data)), None)
+    if measured is None:
+        return
+    rows = np.flatnonzero(pd.Series(measured).duplicated(keep=False))
+    rows = rows[np.argsort(measured[rows], kind="stable")][:_MOST]
+    alike = pd.DataFrame(data.X[rows])
+    copies = pd.concat([alike, _target_keys(data, rows)], axis="columns").duplicated().to_numpy()
+    others = alike.duplicated().to_numpy() & ~copies & (data.target == "classes")
+    n_compared = data.n_samples if len(rows) < _MOST else _MOST
+    for which, then in (
+        (copies, "and the target, such as row {}. Remove copies: results measured on some and learnt from others are "
+                 "too good."),
+        (others, "with another target, such as row {}. If that is one thing with several labels, write it once, with | "
+                 "between its labels."),
+    ):  # fmt: skip
+        if which.any() and which.sum() >= _FEWEST * n_compared:
+            number = f"{'' if len(rows) < _MOST else 'At least '}{which.sum()} of {data.n_samples}"
+            first = int(rows[which].min()) + 1
+            yield f"{number} rows repeat an earlier row in all features {then.format(first)}"
+
+
+def _numeric_columns(data: Dataset) -> Iterator[np.ndarray]:
+    return (np.asarray(data.X[:, j], dtype=np.float64) for j in np.flatnonzero(~data.categorical_features))
+
+
+def _is_measured(values: np.ndarray) -> bool:
+    """Whether a column holds many numbers with fractions."""
+    known = values[~np.isnan(values)]
+    return bool((known != np.floor(known)).any()) and pd.Series(known).nunique() >= FEWEST_ROWS
+
+
+def _target_keys(data: Dataset, rows: np.ndarray) -> pd.DataFrame:
+    """What tells the targets of these rows apart, in columns of its own."""
+    y: Any = data.y
+    if y is None:
+        return pd.DataFrame(index=range(len(rows)))
+    if sparse.issparse(y):
+        chosen = sparse.csr_array(y)[rows]
+        ends = zip(chosen.indptr[:-1], chosen.indptr[1:], strict=True)
+        return pd.DataFrame({"y": [(chosen.indices[a:b].tobytes(), chosen.data[a:b].tobytes()) for a, b in ends]})
+    chosen = y.iloc[rows].reset_index(drop=True) if isinstance(y, pd.DataFrame) else pd.DataFrame(np.asarray(y)[rows])
+    return chosen.add_prefix("y ")
