@@ -613,9 +613,12 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
     if not rows:
         return {}
     ours = pd.DataFrame(rows).T[FOUR]
-    counts = done[done["dataset"].isin(SIMULATED) & (done["method"] == "LCC")].groupby("dataset")["split"].nunique()
-    by_labels = {n: [counts[name] for name in counts.index if SIMULATED[name]["n_labels"] == n] for n in (5, 20)}
-    said = [f"{len(found)} designs of {n} labels with {span(found)} runs" for n, found in by_labels.items() if found]
+    counts = done[done["method"] == "LCC"].groupby("dataset")["split"].nunique()
+    said = []
+    for which, names in (("as described", DESIGNS), ("AR", AUTOREGRESSIVE.values())):
+        found = [counts[name] for name in names if name in counts]
+        if found:
+            said.append(f"{len(found)} designs {which} with {span(found)} runs")
     return {
         "6.4": markdown(pd.DataFrame(lines, columns=["", *FOUR, "Friedman's p"]).set_index("")),
         "6.5": f"{beside(ours, TABLE_6_5, digits=2)}\n\n{'; '.join(said)}. By number of labels:\n\n"
