@@ -8,7 +8,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ramify
 from ramify.datasets import make_hierarchical, make_multilabel
-from ramify.ensemble import BoostedClassifier, ForestClassifier, ForestRegressor, NeighborsClassifier, Portfolio
+from ramify.ensemble import (
+    BoostedClassifier,
+    ForestClassifier,
+    ForestRegressor,
+    NeighborsClassifier,
+    Portfolio,
+    neighbors,
+)
 from ramify.ensemble.threshold import exceeded_threshold
 from ramify.metrics import average_precision
 from ramify.ranking import forest_ranking, portfolio_ranking
@@ -70,6 +77,24 @@ def test_the_sharpness_is_the_one_that_predicts_each_row_best_by_the_others():
     chosen = model.sharpness_
     scores = {sharpness: reached(sharpness) for sharpness in (1.0, 3.0, 6.0, 12.0, 24.0, chosen)}
     assert scores[chosen] >= max(scores.values()) - 0.005  # the mean and deviation here lack the row
+
+
+def test_sharpnesses_that_only_rounding_tells_apart_are_equal_and_the_smallest_is_taken(monkeypatch):
+    best = 0.9
+    scores = iter([0.5, np.nextafter(best, 0), best, np.nextafter(best, 1), *[0.8] * 5])
+    monkeypatch.setattr(neighbors, "average_precision", lambda *_, **__: next(scores))
+    assert NeighborsClassifier(20, forest=FEW, random_state=0).fit(SETS.X, SETS.y).sharpness_ == 2.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_unit_of_a_feature_does_not_choose_the_sharpness(seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(24, 3))
+    y = (X[:, 0] + 0.5 * random.normal(size=24) > 0).astype(int)  # few rows: equal average precisions are common
+    model = NeighborsClassifier(8, forest=FEW, random_state=0)
+    chosen = model.fit(X, y).sharpness_
+    for unit in (3.0, 1e-3, 7e5):
+        assert model.fit(X * unit, y).sharpness_ == chosen
 
 
 def test_weights_find_what_noise_hides():

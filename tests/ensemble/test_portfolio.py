@@ -101,6 +101,12 @@ def test_a_useless_member_is_not_chosen():
     assert model.scores_["stump"] < max(model.scores_.values())
 
 
+def test_a_copy_of_a_member_adds_nothing_and_neither_does_rounding():
+    forest = for_labels()["forest"]
+    model = Portfolio({"first": forest, "copy": clone(forest)}, random_state=0).fit(SETS.X, SETS.y)
+    assert model.weights_ == {"first": 1.0}
+
+
 def test_a_hierarchy_is_kept():
     model = Portfolio(for_labels(), hierarchy=NESTED.hierarchy, random_state=0).fit(NESTED.X, NESTED.y)
     probabilities = model.predict_proba(NESTED.X)

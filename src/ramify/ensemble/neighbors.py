@@ -37,6 +37,7 @@ _FARTHEST = 4.0
 
 _SHARPNESSES = (1.0, 2.0, 3.0, 4.5, 6.0, 9.0, 12.0, 18.0, 24.0)
 _TRIED_ROWS = 1000
+_DIGITS = 9  # of means and scores; what is left is rounding, and depends on the unit of a feature
 
 
 class NeighborsClassifier(ClassifierMixin, BaseEstimator):
@@ -53,7 +54,8 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         leaf. Its `hierarchy`, `random_state` and `n_jobs` are set from here.
     sharpness : float or "auto", default="auto"
         How fast the weight of a neighbour falls with its distance: `exp(-sharpness * d^2 / mean of d^2)`, with the mean
-        over the neighbours. "auto" takes that of 1 to 24 which predicts training rows best, each by the others.
+        over the neighbours. "auto" takes that of 1 to 24 which predicts training rows best, each by the others; of equally
+        good ones the smallest.
     threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
         Probability above which a label of a label set is predicted, as of `ForestClassifier`; one that is chosen is
         chosen on training rows, each predicted by the others.
@@ -310,12 +312,13 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         squares, positions = (part[others].reshape(len(chosen), -1) for part in (squares, positions))
         truth = self._labels[chosen]
         if by_rows:
-            means = (self._mean_of(squares, positions, sharpness) for sharpness in _SHARPNESSES)
+            means = (self._mean_of(squares, positions, sharpness).round(_DIGITS) for sharpness in _SHARPNESSES)
             scores = [average_precision(truth, mean, exclude_universal=True) for mean in means]
             if np.isfinite(scores).all():
-                self.sharpness_ = _SHARPNESSES[int(np.argmax(scores))]
+                self.sharpness_ = _SHARPNESSES[int(np.argmax(np.round(scores, _DIGITS)))]
         if is_chosen(self.threshold):
-            mean, weights = self._mean_of(squares, positions, self.sharpness_), self._row_weights[chosen]
+            mean = self._mean_of(squares, positions, self.sharpness_).round(_DIGITS)
+            weights = self._row_weights[chosen]
             self.threshold_ = exceeded_threshold(self.threshold, mean, truth, sample_weight=weights)
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -41,6 +41,7 @@ from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbe
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
 
 _MOST_MEMBERS = 15
+_DIGITS = 9  # of scores; what is left is rounding, which must not choose a member
 _SHARES_OF_ROUNDS = (0.25, 0.5, 1.0)
 
 
@@ -529,8 +530,8 @@ def _chosen(found: Mapping[str, np.ndarray], truth: _Truth) -> tuple[list[str], 
     best = -np.inf
     while len(chosen) < _MOST_MEMBERS:
         scores = {name: truth.score((total + part) / (len(chosen) + 1)) for name, part in found.items()}
-        name = max(scores, key=scores.__getitem__)
-        if scores[name] <= best:
+        name = max(scores, key=lambda member: round(scores[member], _DIGITS))
+        if round(scores[name] - best, _DIGITS) <= 0:
             break
         chosen.append(name)
         total, best = total + found[name], scores[name]
