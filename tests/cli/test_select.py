@@ -88,8 +88,20 @@ def test_a_row_is_explained(files):
     found = json.loads(call(files, "--explain", "3", "--json").stdout)
     assert {line["selected"] for line in found} <= {True, False}
     assert all(line["removed_by"] for line in found if not line["selected"])
+    kept, went = ([line for line in found if line["selected"] is is_kept] for is_kept in (True, False))
+    assert kept
+    assert all(line["log_odds"] is None and line["speaks_for"] == "" for line in went)
+    assert {line["speaks_for"] for line in kept} <= {"a", "b"}
     missing = call(files, "--explain", "900")
     assert "There is no row '900'" in missing.stderr
+
+
+@pytest.mark.parametrize("method", ["rpv", "hip", "mr", "hip-mr", "positive", "negative", "shsel", "gtd", "tsel"])
+def test_every_method_that_looks_at_the_hierarchy_explains_itself(files, method):
+    result = call(files, "--explain", "3", "--method", method)
+    assert result.exit_code == 0, result.output
+    assert "removed by" in result.stdout
+    assert ("log odds" in result.stdout) is (method not in {"shsel", "gtd", "tsel"})
 
 
 def test_annotations_and_classes_of_rows_are_joined(tmp_path):
@@ -101,12 +113,17 @@ def test_annotations_and_classes_of_rows_are_joined(tmp_path):
     (tmp_path / "genes.gaf").write_text("!gaf-version: 2.2\n" + "".join(line.format(*row) for row in rows))
     (tmp_path / "kinds.csv").write_text("".join(f"g{i},{'pro' if i % 2 else 'anti'}\n" for i in range(12)))
     arguments = ["--hierarchy", tmp_path / "go.obo", "--classes", tmp_path / "kinds.csv", "--cv", "3", "--json"]
-    result = CliRunner().invoke(ramify, ["select", str(tmp_path / "genes.gaf"), *map(str, arguments)])
+    command = ["select", str(tmp_path / "genes.gaf"), *map(str, arguments)]
+    result = CliRunner().invoke(ramify, command)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert found["rows"] == 12
     assert found["cross_validation"]["accuracy"] == 1.0
     assert {line["title"] for line in found["selected"]} == {"repair", "growth"}
+    explained = json.loads(CliRunner().invoke(ramify, [*command, "--explain", "g1"]).stdout)
+    sheet = {line["title"]: line for line in explained}
+    assert sheet["repair"]["speaks_for"] == "pro"
+    assert sheet["repair"]["log_odds"] == pytest.approx(np.log((6 + 1) / (6 + 2) / (1 / (6 + 2))))
 
 
 def test_rows_that_break_the_hierarchy_are_told_and_repaired(tmp_path):

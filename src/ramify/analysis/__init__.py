@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ramify.analysis.flow import analyse
     from ramify.analysis.methods import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS, Method
     from ramify.analysis.results import Curve, ExplainedRow, Outcome, Reason, Results
-    from ramify.analysis.selecting import Selected, select_features
+    from ramify.analysis.selecting import Selected, explained_selection, select_features
 
 _HOMES = {
     "analyse": "flow",
@@ -20,6 +20,7 @@ _HOMES = {
     "NewRows": "deployment",
     "new_rows": "deployment",
     "Selected": "selecting",
+    "explained_selection": "selecting",
     "select_features": "selecting",
     "Results": "results",
     "Curve": "results",
@@ -47,6 +48,7 @@ __all__ = [
     "Selected",
     "analyse",
     "compare_methods",
+    "explained_selection",
     "fit_model",
     "new_rows",
     "select_features",

@@ -17,7 +17,14 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
 from ramify.ranking import FeatureRanking
-from ramify.selection import SelectionResult, column_hierarchy, cross_validated_selection, selecting_classifier
+from ramify.selection import (
+    LazyNaiveBayes,
+    LazySelector,
+    SelectionResult,
+    column_hierarchy,
+    cross_validated_selection,
+    selecting_classifier,
+)
 
 SELECTION_MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM", "accuracy": "accuracy"}
 """Measures of the cross-validation and what they are called."""
@@ -133,6 +140,41 @@ def select_features(
             facts=_facts(method, measures),
         )
     return Selected(selector, learnt, learnt if unseen is None else unseen, weights, measures, results)
+
+
+def explained_selection(found: Selected, row: int) -> pd.DataFrame:
+    """Why the features of one row stayed or went and, chosen for that row, which class each that stayed speaks for.
+
+    Parameters
+    ----------
+    found : Selected
+        What a method that looks at the hierarchy found.
+    row : int
+        Which of the rows that are shown.
+
+    Returns
+    -------
+    DataFrame
+        As of the selector's `explain`; of methods that select row by row for classes also `log_odds` and `speaks_for`
+        of `LazyNaiveBayes.explain`, empty for features that went.
+
+    Examples
+    --------
+    >>> from ramify.analysis import explained_selection, select_features
+    >>> from ramify.datasets import make_feature_hierarchy
+    >>> data = make_feature_hierarchy(60, random_state=0)
+    >>> found = select_features(data, data.feature_hierarchy, cv=0)
+    >>> explained_selection(found, 0).columns.tolist()
+    ['feature', 'value', 'relevance', 'selected', 'removed_by', 'log_odds', 'speaks_for']
+    """
+    values = found.shown.X[[row]]
+    table = found.selector.explain(values)
+    if isinstance(found.selector, LazySelector) and found.learnt.target_type.has_one_label:
+        classifier = LazyNaiveBayes(found.selector).fit(found.learnt.X, model_target(found.learnt))
+        said = classifier.explain(values).set_index("feature")
+        table["log_odds"] = table["feature"].map(said["log_odds"])
+        table["speaks_for"] = table["feature"].map(said["speaks_for"]).fillna("")
+    return table
 
 
 def _check_folds(cv: int, classes: np.ndarray) -> None:

@@ -47,7 +47,11 @@ if TYPE_CHECKING:
 )
 @click.option("--close", is_flag=True, help="Add missing ancestors to rows that break the hierarchy.")
 @click.option("--per-row", is_flag=True, help="List the features of every row, not the features overall.")
-@click.option("--explain", metavar="ROW", help="Show why each feature of a row (its id or number) stayed or went.")
+@click.option(
+    "--explain",
+    metavar="ROW",
+    help="Show why each feature of a row (its id or number) stayed or went, and what it speaks for.",
+)
 @click.option(
     "--cv", default=10, show_default=True, type=WholeNumber(0), help="Folds of the cross-validation; 0 for none."
 )
@@ -117,10 +121,10 @@ def select(
         random_state=seed,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
-    if explain is not None:
-        _print_explanation(found.selector, found.shown, explain, as_json)
-        return
     titles = chosen.titles or term_titles(chosen.feature_names, feature_hierarchy)
+    if explain is not None:
+        _print_explanation(found, explain, titles, as_json)
+        return
     lines = [_titled(line, titles) for line in _lines(found, per_row)]
     if output is not None:
         _write(Path(output), lines)
@@ -295,20 +299,24 @@ def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) 
         terminal.print(f"... {len(lines) - n_shown} more; -o FILE.csv writes all.")
 
 
-def _print_explanation(selector: Any, data: Dataset, row: str, as_json: bool) -> None:
-    if not hasattr(selector, "explain"):
+def _print_explanation(found: Selected, row: str, titles: Mapping[str, str], as_json: bool) -> None:
+    from ramify.analysis import explained_selection
+
+    if not hasattr(found.selector, "explain"):
         raise click.UsageError("This method looks at no hierarchy and has nothing to explain row by row.")
-    names = _row_names(data)
+    names = _row_names(found.shown)
     if row not in names:
         raise click.UsageError(f"There is no row {row!r}; the first are {_listed(names)}.")
-    found = selector.explain(data.X[[names.index(row)]])
-    rows = [
-        [", ".join(cell) if isinstance(cell, tuple) else cell for cell in line] for line in found.to_numpy().tolist()
-    ]
+    table = explained_selection(found, names.index(row))
+    table["removed_by"] = table["removed_by"].map(", ".join)
+    if titles:
+        table.insert(1, "title", table["feature"].map(lambda name: titles.get(name, "")))
     if as_json:
-        click.echo(json_text([dict(zip(found.columns, line, strict=True)) for line in rows]))
+        click.echo(json_text(table.to_dict(orient="records")))
     else:
-        console().print(text_table(f"Row {plain(row)}", list(found.columns), rows))
+        cells = table.astype(object).where(table.notna(), "").to_numpy().tolist()
+        heads = [name.replace("_", " ") for name in table.columns]
+        console().print(text_table(f"Row {plain(row)}", heads, cells))
 
 
 def _listed(names: list[str]) -> str:

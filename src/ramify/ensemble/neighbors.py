@@ -54,8 +54,8 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         leaf. Its `hierarchy`, `random_state` and `n_jobs` are set from here.
     sharpness : float or "auto", default="auto"
         How fast the weight of a neighbour falls with its distance: `exp(-sharpness * d^2 / mean of d^2)`, with the mean
-        over the neighbours. "auto" takes that of 1 to 24 which predicts training rows best, each by the others; of equally
-        good ones the smallest.
+        over the neighbours. "auto" takes that of 1 to 24 which predicts training rows best, each by the others, and of
+        equally good ones the smallest.
     threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
         Probability above which a label of a label set is predicted, as of `ForestClassifier`; one that is chosen is
         chosen on training rows, each predicted by the others.
