@@ -57,11 +57,18 @@ def test_repeated_measurements_and_coarse_values_are_ordinary(tmp_path, rows):
     assert told(tmp_path, coarse) == []
 
 
-def test_many_copies_are_counted_as_far_as_looked_at(tmp_path, rows, monkeypatch):
-    monkeypatch.setattr("ramify.datasets.copied_rows._MOST", 50)
-    (sentence,) = told(tmp_path, pd.concat([rows, rows]))
-    assert sentence.startswith("At least 2")
-    assert " of 200 rows repeat" in sentence
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_counted_is_what_pandas_counts(tmp_path, seed):
+    random = np.random.RandomState(seed)
+    frame = pd.DataFrame({"a": random.randint(0, 40, 400) / 4, "b": random.choice([1.5, 2.5, np.nan], 400)})
+    frame = frame.assign(shop=random.choice(["north", "south"], 400), y=random.choice(["p", "q"], 400))
+    copies = frame.duplicated()
+    others = frame.drop(columns="y").duplicated() & ~copies
+    first, second = told(tmp_path, frame)
+    assert first.startswith(f"{copies.sum()} of 400 rows")
+    assert f"such as row {np.argmax(copies) + 1}." in first
+    assert second.startswith(f"{others.sum()} of 400 rows")
+    assert f"such as row {np.argmax(others) + 1}." in second
 
 
 def test_files_of_any_kind_are_told_alike(tmp_path, rows):

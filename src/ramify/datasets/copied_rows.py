@@ -14,8 +14,6 @@ from ramify.datasets.dataset import Dataset
 
 _FEWEST = 0.05
 """Share of the rows that is told: fewer hardly change a result."""
-_MOST = 100_000
-"""Rows that are compared cell by cell, of those that share a measured number with another."""
 
 
 def copied_rows(data: Dataset) -> Iterator[str]:
@@ -23,22 +21,30 @@ def copied_rows(data: Dataset) -> Iterator[str]:
     measured = None if sparse.issparse(data.X) else next(filter(_is_measured, _numeric_columns(data)), None)
     if measured is None:
         return
-    rows = np.flatnonzero(pd.Series(measured).duplicated(keep=False))
-    rows = rows[np.argsort(measured[rows], kind="stable")][:_MOST]
-    alike = pd.DataFrame(data.X[rows])
-    copies = pd.concat([alike, _target_keys(data, rows)], axis="columns").duplicated().to_numpy()
-    others = alike.duplicated().to_numpy() & ~copies & (data.target == "classes")
-    n_compared = data.n_samples if len(rows) < _MOST else _MOST
+    rows, groups = _sharing(np.arange(data.n_samples), np.zeros(data.n_samples, dtype=np.int64), measured)
+    for j in range(data.n_features):
+        if len(rows):  # mostly they are few after a column or two
+            rows, groups = _sharing(rows, groups, data.X[rows, j])
+    again = pd.Series(groups).duplicated().to_numpy()
+    copies = pd.concat([pd.Series(groups), _target_keys(data, rows)], axis="columns").duplicated().to_numpy()
+    others = again & ~copies & (data.target == "classes")
     for which, then in (
         (copies, "and the target, such as row {}. Remove copies: results measured on some and learnt from others are "
                  "too good."),
         (others, "with another target, such as row {}. If that is one thing with several labels, write it once, with | "
                  "between its labels."),
     ):  # fmt: skip
-        if which.any() and which.sum() >= _FEWEST * n_compared:
-            number = f"{'' if len(rows) < _MOST else 'At least '}{which.sum()} of {data.n_samples}"
+        if which.any() and which.sum() >= _FEWEST * data.n_samples:
             first = int(rows[which].min()) + 1
-            yield f"{number} rows repeat an earlier row in all features {then.format(first)}"
+            yield f"{which.sum()} of {data.n_samples} rows repeat an earlier row in all features {then.format(first)}"
+
+
+def _sharing(rows: np.ndarray, groups: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that share a value with another of their group, missing ones included, and their new groups."""
+    codes = pd.factorize(values)[0] + 1
+    together = pd.factorize(groups * (codes.max(initial=0) + 1) + codes)[0]
+    shared = np.bincount(together)[together] > 1
+    return rows[shared], together[shared]
 
 
 def _numeric_columns(data: Dataset) -> Iterator[np.ndarray]:
