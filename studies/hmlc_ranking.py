@@ -43,22 +43,23 @@ ABSENT = (
     "exprindiv-ara, hom-ara, interpro-ara, scop-ara, seq-ara, struc-ara (FUN and GO), hom-yeast-FUN, icpr2010, "
     "reuters, wipo, yeast-GO"
 )
-# Training and test rows, features, labels and largest depth: ours / Table 1. The yeast sets are an older edition.
+# Training and test rows, features, shape of the hierarchy, labels, largest depth and mean depth of the leaves: ours /
+# Table 1. The yeast sets are an older edition.
 EDITIONS = {
-    "cellcycle_FUN": ("2476+1281 / 2482+1284", "77 / 77", "499 / 751", "6 / 4"),
-    "church_FUN": ("2474+1281 / 2480+1284", "27 / 27", "499 / 751", "6 / 4"),
-    "derisi_FUN": ("2450+1275 / 2455+1278", "63 / 63", "499 / 751", "6 / 4"),
-    "eisen_FUN": ("1587+837 / 1588+837", "79 / 79", "461 / 751", "6 / 4"),
-    "expr_FUN": ("2488+1291 / 2494+1294", "551 / 552", "499 / 751", "6 / 4"),
-    "gasch1_FUN": ("2480+1284 / 2486+1287", "173 / 173", "499 / 751", "6 / 4"),
-    "pheno_FUN": ("1009+582 / 1010+582", "69 / 69", "455 / 751", "6 / 4"),
-    "seq_FUN": ("2580+1339 / 2590+1342", "478 / 478", "499 / 751", "6 / 4"),
-    "spo_FUN": ("2437+1266 / 2442+1269", "80 / 80", "499 / 751", "6 / 4"),
-    "struc_FUN": ("2525+1313 / 2535+1316", "19628 / 19628", "499 / 751", "6 / 4"),
-    "Diatoms": ("2065+1054 / 726+372", "371 / 200", "398 / 81", "3 / 2"),
-    "Enron_corr": ("988+660 / 988+660", "1001 / 1001", "56 / 67", "3 / 3"),
-    "ImCLEF07A": ("10000+1006 / 10000+1006", "80 / 80", "96 / 152", "3 / 3"),
-    "ImCLEF07D": ("10000+1006 / not in Table 1", "80", "46", "3"),
+    "cellcycle_FUN": ("2476+1281 / 2482+1284", "77 / 77", "tree / tree", "499 / 751", "6 / 4", "3.70 / 4"),
+    "church_FUN": ("2474+1281 / 2480+1284", "27 / 27", "tree / tree", "499 / 751", "6 / 4", "3.70 / 4"),
+    "derisi_FUN": ("2450+1275 / 2455+1278", "63 / 63", "tree / tree", "499 / 751", "6 / 4", "3.70 / 4"),
+    "eisen_FUN": ("1587+837 / 1588+837", "79 / 79", "tree / tree", "461 / 751", "6 / 4", "3.68 / 4"),
+    "expr_FUN": ("2488+1291 / 2494+1294", "551 / 552", "tree / tree", "499 / 751", "6 / 4", "3.70 / 4"),
+    "gasch1_FUN": ("2480+1284 / 2486+1287", "173 / 173", "tree / tree", "499 / 751", "6 / 4", "3.70 / 4"),
+    "pheno_FUN": ("1009+582 / 1010+582", "69 / 69", "tree / tree", "455 / 751", "6 / 4", "3.67 / 4"),
+    "seq_FUN": ("2580+1339 / 2590+1342", "478 / 478", "tree / tree", "499 / 751", "6 / 4", "3.70 / 4"),
+    "spo_FUN": ("2437+1266 / 2442+1269", "80 / 80", "tree / tree", "499 / 751", "6 / 4", "3.70 / 4"),
+    "struc_FUN": ("2525+1313 / 2535+1316", "19628 / 19628", "tree / tree", "499 / 751", "6 / 4", "3.70 / 4"),
+    "Diatoms": ("2065+1054 / 726+372", "371 / 200", "tree / tree", "398 / 81", "3 / 2", "2.01 / 2"),
+    "Enron_corr": ("988+660 / 988+660", "1001 / 1001", "tree / tree", "56 / 67", "3 / 3", "2.25 / 2.2"),
+    "ImCLEF07A": ("10000+1006 / 10000+1006", "80 / 80", "tree / tree", "96 / 152", "3 / 3", "3 / 3"),
+    "ImCLEF07D": ("10000+1006 / not in Table 1", "80", "tree", "46", "3", "3"),
 }
 FIGURE_5 = ("spo_FUN", "ImCLEF07D", "church_FUN", "Enron_corr")
 QUICK = ("church_FUN", "eisen_FUN", "pheno_FUN", "Enron_corr")
@@ -71,6 +72,7 @@ ENSEMBLES = {
     "Extra Trees": {"max_features": "sqrt", "splitter": "random", "bootstrap": False},
     "Extra Trees, all": {"max_features": None, "splitter": "random", "bootstrap": False},
 }
+WITH_BAGS = ("Bagging", "Random Forests")  # the Random Forest score needs out-of-bag rows
 SCORES = {"symbolic": "Symbolic", "genie3": "Genie3", "permutation": "Random Forest"}
 DIGITS = 3
 # Section 4.2: weighted kNN against unweighted, significant after Benjamini-Hochberg.
@@ -206,9 +208,11 @@ TITLES = {
     "relief": "3. Do the scores outperform HMLC-Relief?",
     "ensembles": "4. Which ensemble for which score?",
     "scores": "5. Which score is best?",
+    "choices": "Which score is best, by other ensembles, errors and sets",
     "errors": "The Random Forest score by three errors (Bagging, 10 trees)",
     "boosted": "Gains of boosted trees beside Genie3 of the ensembles, by the number of trees",
     "extra trees": "Extra Trees with the square root of the features, less all of them",
+    "order": "On how many sets the Random Forest score lies between the two others (10 trees)",
     "efficiency": "Share of features with a positive score",
     "similarity": "Mean distance 1 - FUJI",
     "times": "CPU seconds of all rankings of a data set, their quality included",
@@ -243,9 +247,11 @@ def tables(study: Study) -> dict[str, str]:
         "relief": against_relief(values),
         "ensembles": ensembles(values),
         "scores": scores(values),
+        "choices": choices(values),
         "errors": by_error(values),
         "boosted": beside_boosted(values),
         "extra trees": extra_trees(values),
+        "order": order(values),
         "efficiency": efficiencies(values),
         "similarity": similarity(values),
         "times": times(values),
@@ -254,9 +260,9 @@ def tables(study: Study) -> dict[str, str]:
 
 
 def figures(study: Study) -> dict[str, Figure]:
-    """Figure 5 for the sets of which all sizes were run, and the ranks of Figures 3 and 4."""
+    """Figure 5 for the sets of which all sizes were run, and the ranks of Figures 2, 3 and 4."""
     values = finished(study)
-    drawn: dict[str, Figure] = {}
+    drawn: dict[str, Figure | None] = {}
     for name in FIGURE_5:
         own = values.xs(name, level="dataset") if name in values.index.unique("dataset") else values.iloc[:0]
         sizes = sizes_of(own)
@@ -273,18 +279,19 @@ def figures(study: Study) -> dict[str, Figure]:
             drawn[f"{name}-{part}"] = quality_by_size(
                 frame, baseline=float(own.loc["Bagging", "unweighted"]), title=name
             )
+    trees = {f"{size} trees": measured(values, "Bagging", f"genie3 {size}") for size in SIZES}
+    shares = {f"{share:.0%} of the rows": measured(values, "Relief", f"m {share:g}") for share in SHARES}
+    drawn |= {"ranks-trees": ranks_diagram(trees), "ranks-rows": ranks_diagram(shares)}
     for score in ("symbolic", "genie3"):
         names = [name for s, name in combinations_at(10) if s == score]
         drawn[f"ranks-{score}"] = ranks_diagram({name: measured(values, name, f"{score} 10") for name in names})
-    drawn["ranks-scores"] = ranks_diagram(
-        {SCORES[s]: measured(values, name, f"{s} 10") for s, name in PAPER_BEST.items()}
-    )
+    drawn["ranks-scores"] = ranks_diagram(score_table(values, PAPER_BEST).rename(columns=SCORES))
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
-def ranks_diagram(columns: dict[str, pd.Series]) -> Figure | None:
-    table = pd.DataFrame(columns).dropna().round(DIGITS)
-    return critical_difference(compare(table)) if len(table) >= 5 else None
+def ranks_diagram(columns: pd.DataFrame | dict[str, pd.Series]) -> Figure | None:
+    table = pd.DataFrame(columns).dropna()
+    return critical_difference(compare(table, digits=DIGITS)) if len(table) >= 5 else None
 
 
 def measured(values: pd.DataFrame, method: str, measure: str) -> pd.Series:
@@ -294,6 +301,11 @@ def measured(values: pd.DataFrame, method: str, measure: str) -> pd.Series:
     return values.xs(method, level="method")[measure].astype(float)
 
 
+def score_table(values: pd.DataFrame, ensembles: dict[str, str]) -> pd.DataFrame:
+    """AUPRC by data set and score, each score from 10 trees of its ensemble."""
+    return pd.DataFrame({score: measured(values, name, f"{score} 10") for score, name in ensembles.items()})
+
+
 def sizes_of(values: pd.DataFrame) -> list[int]:
     """Numbers of trees that every row with a forest has."""
     forests = values.dropna(how="all", axis="columns")
@@ -301,9 +313,9 @@ def sizes_of(values: pd.DataFrame) -> list[int]:
 
 
 def data_sets(names: list[str]) -> str:
-    """Rows of training and test, features, labels and depth, ours beside Table 1."""
+    """Rows of training and test, features and the hierarchy, ours beside Table 1."""
     rows = [[name, *EDITIONS[name]] for name in EDITIONS if name in names]
-    columns = ["data set", "rows (training + test)", "features", "labels", "depth"]
+    columns = ["data set", "rows (training + test)", "features", "shape", "labels", "depth", "mean depth of leaves"]
     return markdown(pd.DataFrame(rows, columns=columns).set_index("data set"))
 
 
@@ -416,7 +428,7 @@ def ensembles(values: pd.DataFrame) -> str:
 
 
 def scores(values: pd.DataFrame) -> str:
-    frame = pd.DataFrame({s: measured(values, name, f"{s} 10") for s, name in PAPER_BEST.items()}).dropna()
+    frame = score_table(values, PAPER_BEST).dropna()
     ranks = average_ranks(frame, digits=DIGITS)
     lines = [
         f"{tested(frame)} (paper: p = 0.00233). Average ranks: "
@@ -426,6 +438,28 @@ def scores(values: pd.DataFrame) -> str:
     if len(frame) >= 3:
         lines += ["", "Nemenyi:", "", markdown(nemenyi(frame, digits=DIGITS).round(3))]
     return "\n".join(lines)
+
+
+def choices(values: pd.DataFrame) -> str:
+    """Average ranks of the scores by other ensembles, by other errors of the Random Forest score, on other sets."""
+    ours = score_table(values, PAPER_BEST)
+    compared = {
+        "as in the paper": ours,
+        **{f"all from {name}": score_table(values, dict.fromkeys(SCORES, name)) for name in WITH_BAGS},
+        **{
+            f"as in the paper, error {error}": ours.assign(permutation=measured(values, "Errors", f"by {error}"))
+            for error in ("brier", "hamming")
+        },
+        "as in the paper, sets of Table 1": ours.drop("ImCLEF07D", errors="ignore"),
+    }
+    rows = []
+    for name, frame in compared.items():
+        table = frame.dropna()
+        if len(table) >= 3:
+            ranks = average_ranks(table, digits=DIGITS).map("{:.2f}".format)
+            rows.append([name, len(table), *ranks, f"{friedman(table, digits=DIGITS).p_value:.3f}"])
+    columns = ["", "sets", *SCORES.values(), "Friedman p"]
+    return markdown(pd.DataFrame(rows, columns=columns).set_index("")) if rows else ""
 
 
 def by_error(values: pd.DataFrame) -> str:
@@ -470,6 +504,18 @@ def extra_trees(values: pd.DataFrame) -> str:
         rows.append([SCORES[score], f"{gain.mean():+.4f}", f"{int((gain > 0).sum())} of {len(gain)}", found[0]])
     columns = ["score", "mean difference", "square root better on", "Wilcoxon p"]
     return markdown(pd.DataFrame(rows, columns=columns).set_index("score")) if rows else ""
+
+
+def order(values: pd.DataFrame) -> str:
+    """Section 4.5: where the Random Forest score lies between Symbolic and Genie3; in the paper on 4 of 30 sets."""
+    rows = []
+    for name in WITH_BAGS:
+        frame = score_table(values, dict.fromkeys(SCORES, name)).dropna()
+        others = frame[["symbolic", "genie3"]]
+        inside = (frame["permutation"] > others.min(axis=1)) & (frame["permutation"] < others.max(axis=1))
+        rows.append([name, f"{inside.sum()} of {len(frame)}", ", ".join(frame.index[inside]) or "-"])
+    columns = ["ensemble", "Random Forest score in between", "on"]
+    return markdown(pd.DataFrame(rows, columns=columns).set_index("ensemble"))
 
 
 def efficiencies(values: pd.DataFrame) -> str:
