@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,11 +58,23 @@ MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM"}
 PRINTED_AS = {"auprc": "auprc_folds", "auroc": "auroc", "gm": "gm"}
 ONCE = ("terms",)
 TERM_SETS = ("CE-BP", "DM-BP", "MM-BP", "SC-BP")
-# Rows of Tables 3 and 8 that are another row times a constant, to rounding: what they are copies of, and where.
-SCALED = {
-    ("bayes", "Tweets T"): ("DM-CC", BASELINES), ("neighbors", "Tweets T"): ("DM-CC", BASELINES),
-    ("bayes", "Tweets C"): ("SC-BP", (*BASELINES[:-1], *HIERARCHICAL)), ("neighbors", "Tweets C"): ("SC-BP", BASELINES),
-    ("neighbors", "NY Daily"): ("SC-CC", HIERARCHICAL[:-1]),
+# Rows of AUROC in Tables 3 and 8 that are another row times a constant, to rounding: whose they are, of what they are
+# copies, and in which columns. In the last two one column of five is not copied.
+SCALED = (
+    ("bayes", "Tweets T", "DM-CC", BASELINES),
+    ("neighbors", "Tweets T", "DM-CC", BASELINES),
+    ("bayes", "Tweets C", "SC-BP", BASELINES),
+    ("neighbors", "Tweets C", "SC-BP", BASELINES),
+    ("bayes", "Tweets C", "SC-BP", HIERARCHICAL[:-1]),
+    ("neighbors", "NY Daily", "SC-CC", HIERARCHICAL[:-1]),
+    ("neighbors", "Tweets T", "MM-CC", ("gtd", "shsel", "hip", "mr")),
+    ("neighbors", "Tweets C", "Tweets T", ("gtd", "tsel", "shsel", "hip")),
+)
+# Tables of the paper: baselines, traditional and hierarchical methods. Two blocks of Tables 5 and 6 are exchanged.
+PLACES = {
+    ("auprc", "bayes"): ("2", "5", "7"), ("auprc", "neighbors"): ("2", "5, third block", "7"),
+    ("auroc", "bayes"): ("3", "5", "8"), ("auroc", "neighbors"): ("3", "6", "8"),
+    ("gm", "bayes"): ("4", "6, first block", "9"), ("gm", "neighbors"): ("4", "6", "9"),
 }  # fmt: skip
 NAMED_TERMS = ("GO:0033554", "GO:0006950", "GO:0006412")
 OTHERS = ("3-NN", "5-NN", "7-NN", "C4.5", "SVM", "RF")
@@ -188,7 +201,7 @@ def printed() -> pd.DataFrame:
 TITLES = {
     "agreement": "Mean difference from the paper, ours minus printed (mean absolute), in points",
     "differences": "The same, all predictions together and as means over folds",
-    "ranks": "Average ranks and wins, ours [paper]",
+    "ranks": "Average ranks and wins, ours [from the printed values]",
     "holm": "Friedman's test and Holm's p of RPV against each other, one-sided, ours [from the printed values]",
     "shares": "Selected features in percent [Table 10]",
     "times": "CPU time as a ratio to RPV's, mean over data sets (Figure 4)",
@@ -240,7 +253,7 @@ def figures(study: Study) -> dict[str, Figure]:
 def compared() -> pd.DataFrame:
     """`printed` without rows that are scaled copies, and without GTD and TSEL of Table 7, which repeat Table 2."""
     table = printed()
-    for (classifier, name), (_, methods) in SCALED.items():
+    for classifier, name, _, methods in SCALED:
         table.loc[("auroc", classifier, name), list(methods)] = np.nan
     table.loc[("auprc", "bayes"), ["gtd", "tsel"]] = np.nan
     return table
@@ -291,26 +304,36 @@ def differences(study: Study, *, pooled_too: bool) -> str:
     return "\n".join(lines)
 
 
-def comparisons(study: Study) -> Iterator[tuple[str, str, tuple[str, ...], pd.DataFrame, pd.DataFrame]]:
-    """The 18 comparisons of Tables 2 to 9: measure, classifier, methods, our table and the printed one."""
-    paper = printed()
-    for measure in MEASURES:
-        for classifier in CLASSIFIERS:
-            for methods in (BASELINES, TRADITIONAL, HIERARCHICAL):
-                ours = of(study, PRINTED_AS[measure], classifier, methods).dropna()
-                yield measure, classifier, methods, ours, paper.loc[(measure, classifier)][list(methods)].dropna()
+def comparisons(study: Study) -> Iterator[tuple[list[str], tuple[str, ...], pd.DataFrame, pd.DataFrame]]:
+    """The 18 comparisons of Tables 2 to 9: table, measure and classifier; methods; our values and the printed ones.
+
+    Of the printed values the methods and data sets are left out that have copies of others.
+    """
+    paper = compared()
+    for (measure, classifier), places in PLACES.items():
+        for place, methods in zip(places, (BASELINES, TRADITIONAL, HIERARCHICAL), strict=True):
+            ours = of(study, PRINTED_AS[measure], classifier, methods).dropna()
+            theirs = paper.loc[(measure, classifier)][list(methods)].dropna(axis="columns", how="all").dropna()
+            yield [place, MEASURES[measure], CLASSIFIERS[classifier]], methods, ours, theirs
 
 
 def ranks(study: Study) -> str:
     """Average ranks and numbers of wins (a shared win is shared), as in the last lines of Tables 2 to 9."""
-    lines = [header(["measure", "classifier", "average ranks", "wins"])]
-    for measure, classifier, methods, ours, theirs in comparisons(study):
-        mine, printed_ranks = average_ranks(ours), average_ranks(theirs)
-        won, printed_won = victories(ours), victories(theirs)
-        ranked = ", ".join(f"{m} {mine[m]:.1f} [{printed_ranks[m]:.1f}]" for m in mine.sort_values().index)
-        wins = ", ".join(f"{m} {won[m]:g} [{printed_won[m]:g}]" for m in methods)
-        lines.append(row([MEASURES[measure], CLASSIFIERS[classifier], ranked, wins]))
+    lines = [header(["Table", "measure", "classifier", "average ranks", "wins"])]
+    for place, methods, ours, theirs in comparisons(study):
+        mine = average_ranks(ours).sort_values()
+        ranked = beside(mine, average_ranks(theirs), "{:.1f}")
+        wins = beside(victories(ours)[list(methods)], victories(theirs), "{:g}")
+        lines.append(row([*place, ranked, wins]))
     return "\n".join(lines)
+
+
+def beside(ours: pd.Series, printed: pd.Series, form: str) -> str:
+    """Our values, each with the one from the printed values in brackets, or a dash."""
+    return ", ".join(
+        f"{m} {form.format(value)} [{form.format(printed[m]) if m in printed.index else '-'}]"
+        for m, value in ours.items()
+    )
 
 
 def victories(table: pd.DataFrame) -> pd.Series:
@@ -321,17 +344,15 @@ def victories(table: pd.DataFrame) -> pd.Series:
 
 def tests(study: Study) -> str:
     """Friedman and Holm (RPV against each other, one-sided), as in Tables 2 to 9 and A.1; bold: below 5 %."""
-    lines = [header(["measure", "classifier", "Friedman", "Holm's p"])]
-    for measure, classifier, methods, ours, theirs in comparisons(study):
+    lines = [header(["Table", "measure", "classifier", "Friedman", "Holm's p"])]
+    for place, methods, ours, theirs in comparisons(study):
         test, of_paper = friedman(ours), friedman(theirs)
         mine, printed_p = (
-            holm(table, control="rpv", alternative="less").set_index("second") for table in (ours, theirs)
+            holm(table, control="rpv", alternative="less").set_index("second")["adjusted"].map(bold)
+            for table in (ours, theirs)
         )
-        cells = [
-            f"{m} {bold(mine.loc[m, 'adjusted'])} [{bold(printed_p.loc[m, 'adjusted'])}]" for m in methods if m != "rpv"
-        ]
         statistic = f"{test.statistic:.1f} (p = {test.p_value:.2g}) [{of_paper.statistic:.1f}]"
-        lines.append(row([MEASURES[measure], CLASSIFIERS[classifier], statistic, ", ".join(cells)]))
+        lines.append(row([*place, statistic, beside(mine[[m for m in methods if m != "rpv"]], printed_p, "{}")]))
     return "\n".join(lines)
 
 
@@ -368,17 +389,30 @@ def times(study: Study) -> str:
 
 
 def frequent_terms(study: Study) -> str:
-    """Section 5.3.6: the terms that RPV selects most often; the paper names two of the fly's first 15."""
+    """Section 5.3.6: the terms that RPV selects most often, a column per organism; bold: those that the paper names."""
     results = study.results()
     found = results[results["method"] == "terms"].set_index("dataset")
-    lines = [header(["data set", "terms"])]
-    for name in [name for name in TERM_SETS if name in found.index]:
-        share = found.loc[name].filter(like="GO:").dropna().astype(float).sort_values(ascending=False, kind="stable")
-        named = [
-            f"**{term}** {value:.0%}" if term in NAMED_TERMS else f"{term} {value:.0%}" for term, value in share.items()
-        ]
-        lines.append(row([name, ", ".join(named)]))
-    return "\n".join(lines) if len(lines) > 1 else ""
+    columns = {
+        name: found.loc[name].filter(like="GO:").dropna().astype(float).sort_values(ascending=False, kind="stable")
+        for name in TERM_SETS
+        if name in found.index
+    }
+    if not columns:
+        return ""
+    called = pd.read_csv(Path(__file__).with_name("rpv_selection_terms.csv"), index_col="term")["name"]
+    lines = [header(["", *columns])]
+    for place in range(max(map(len, columns.values()))):
+        lines.append(row([place + 1, *(term_cell(share, place, called) for share in columns.values())]))
+    return "\n".join(lines)
+
+
+def term_cell(share: pd.Series, place: int, called: pd.Series) -> str:
+    """The term at a place with its name and share of rows."""
+    if place >= len(share):
+        return ""
+    term = str(share.index[place])
+    text = f"{called[term]} ({term})" if term in called.index else term
+    return f"{f'**{text}**' if term in NAMED_TERMS else text}, {share.iloc[place]:.0%}"
 
 
 def other_classifiers(study: Study) -> str:
@@ -412,5 +446,5 @@ def header(cells: list[str]) -> str:
     return row(cells) + "\n" + row(["---"] * len(cells))
 
 
-def row(cells: list[str]) -> str:
+def row(cells: list[Any]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"

@@ -48,6 +48,12 @@ TREES = pd.DataFrame(
     ],
     columns=["RT", "ERT", "LRT"],
 )
+FORESTS = pd.DataFrame(
+    {
+        "LRF-RT": [.912, .212, .185, .469, .605, .887, .874, .780, .973, None, .930, .892, .850, .844, .932, .460],
+        "LRF-ERT": [.906, .211, .294, .471, .721, .841, .849, .699, .933, None, .917, .869, .849, .701, .925, .429],
+    }
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -91,6 +97,14 @@ def test_table_4_5_of_label_ranking_is_one_sided_dunn():
     assert p_values.loc["ERT", "LRT"] == pytest.approx(0.13, abs=0.01)
 
 
+def test_table_4_7_of_label_ranking_keeps_pendigits_for_the_trees():
+    p_values = dunn(pd.concat([TREES, FORESTS], axis=1), alternative="one-sided")
+    printed = [[0.23, 0.34, 0.31, 0.44], [0.13, 0.11, 0.28], [0.46, 0.29], [0.25]]
+    for row, expected in enumerate(printed):
+        np.testing.assert_allclose(p_values.iloc[row, row + 1 :], expected, atol=0.035)
+    assert p_values.loc["LRT", "LRF-ERT"] == pytest.approx(0.29, abs=0.005)
+
+
 def test_critical_distances_of_demsar():
     assert critical_distance(4, 14) == pytest.approx(2.569 * np.sqrt(20 / 84), abs=1e-3)
     assert critical_distance(4, 14, alpha=0.10) == pytest.approx(2.291 * np.sqrt(20 / 84), abs=1e-3)
@@ -112,6 +126,33 @@ def test_dunn_equals_scikit_posthocs(table):
     long = table.melt(var_name="method")
     expected = scikit_posthocs.posthoc_dunn(long, val_col="value", group_col="method")
     np.testing.assert_allclose(dunn(table), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dunn_of_unequal_groups_with_ties_equals_scikit_posthocs(table, seed):
+    tied = table.round(1).mask(np.random.default_rng(seed).random(table.shape) < 0.3)
+    assert tied.count().nunique() > 1
+    assert tied.stack().duplicated().any()
+    long = tied.melt(var_name="method").dropna()
+    expected = scikit_posthocs.posthoc_dunn(long, val_col="value", group_col="method")
+    np.testing.assert_allclose(dunn(tied), expected, atol=1e-12)
+    assert dunn(tied, alternative="one-sided").loc["a", "b"] == pytest.approx(expected.loc["a", "b"] / 2)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (pd.DataFrame({"a": [np.nan, np.nan], "b": [1, 2]}), "no value for 'a'"),
+        (pd.DataFrame({"a": [1, np.inf], "b": [1, np.nan]}), "no finite value for 'a' on 1"),
+    ],
+)
+def test_dunn_refuses_a_method_without_a_value_and_infinite_values(table, words):
+    with pytest.raises(ValueError, match=words):
+        dunn(table)
+
+
+def test_values_that_are_all_equal_do_not_differ_by_dunn():
+    assert (dunn(pd.DataFrame({"a": [0.1, 0.1, 0.1], "b": [0.1, np.nan, 0.1]})) == 1).all(axis=None)
 
 
 def test_holm_adjusts_as_statsmodels_does(table):

@@ -129,3 +129,9 @@ def test_bars_by_dataset_have_the_height_of_the_value_side_by_side():
     first, second = (bars[0] for bars in axes.containers)
     assert first.get_x() + first.get_width() == pytest.approx(second.get_x())
     assert [text.get_text() for text in axes.get_xticklabels()] == ["iris", "wine"]
+
+
+@pytest.mark.parametrize(("n_sets", "width"), [(2, 4.0), (16, 8.0), (100, 17.0)])
+def test_bars_by_dataset_are_no_wider_than_a_page_unless_their_names_need_it(n_sets, width):
+    figure = plots.bars_by_dataset(pd.DataFrame(np.ones((n_sets, 5))), measure="share")
+    assert figure.get_figwidth() == width

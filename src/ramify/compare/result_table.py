@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 
-def check_table(table: Any) -> pd.DataFrame:
-    """Return the table as a frame of finite floats, or say what is wrong with it."""
+def check_table(table: Any, *, gaps: bool = False) -> pd.DataFrame:
+    """Return the table as a frame of finite floats, or say what is wrong with it; with `gaps` NaN is no value."""
     frame = pd.DataFrame(table) if not isinstance(table, pd.DataFrame) else table
     if frame.shape[0] < 2 or frame.shape[1] < 2:
         raise ValueError(
@@ -21,11 +21,17 @@ def check_table(table: Any) -> pd.DataFrame:
         values = frame.astype(np.float64)
     except (ValueError, TypeError):
         raise ValueError("The table must hold numbers only: one row per data set, one column per method.") from None
-    if not np.isfinite(values.to_numpy()).all():
-        row, column = np.argwhere(~np.isfinite(values.to_numpy()))[0]
+    missing = np.isnan(values.to_numpy())
+    wrong = ~np.isfinite(values.to_numpy()) & ~(missing & gaps)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
         raise ValueError(
             f"The table has no finite value for {frame.columns[column]!r} on {frame.index[row]!r}; "
             "drop that data set or that method, so that all methods are compared on the same data sets."
+        )
+    if missing.all(axis=0).any():
+        raise ValueError(
+            f"The table has no value for {frame.columns[missing.all(axis=0).argmax()]!r}; drop that method."
         )
     values.columns = [str(name) for name in values.columns]
     return values

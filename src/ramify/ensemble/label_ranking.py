@@ -66,8 +66,8 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     min_samples_split : int or float, default=2
         Rows a node needs to be split; a float is a share of the rows.
     min_samples_leaf : int, float or None, default=None
-        Rows each side of a split needs; a float is a share of the rows. None: 2 for ``"mallows"``, else 1. In [1]_ 1
-        for ``"entropy"``, else 2.
+        Rows each side of a split needs; a float is a share of the rows. None: 2 for ``"mallows"``, else 1. [1]_ does
+        not name it; its printed depths come out with 1 for ``"entropy"``, else 2.
     min_weight_fraction_leaf : float, default=0.0
         Share of the whole weight that each side of a split needs.
     min_impurity_decrease : float, default=0.0
@@ -121,6 +121,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     are vectors of unit length (tau-b). An unranked label takes no part in its row's vector, a leaf averages each label
     pair over the rows that compare it, and the Mallows distance is taken as a share of the ordered pairs. Importance
     is, for every criterion, the decrease of the variance of the pairs' signs, so that it adds up over pairs and labels.
+    The minimum-description-length stop has the form of the R program of [1]_, which prints no formula.
 
     References
     ----------

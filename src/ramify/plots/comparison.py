@@ -88,7 +88,9 @@ def bars_by_dataset(values: pd.DataFrame, *, measure: str) -> Figure:
     >>> figure.savefig("gains.svg")  # doctest: +SKIP
     """
     n_sets, n_columns = values.shape
-    figure, axes = plain_figure(max(4.0, 1.2 + n_sets * (0.16 + 0.14 * n_columns)), 3.2)
+    # On a page letters shrink with a figure that is wider than it, so bars get thin first.
+    widest = max(8.0, 0.17 * n_sets)
+    figure, axes = plain_figure(min(widest, max(4.0, 1.2 + n_sets * (0.16 + 0.14 * n_columns))), 3.2)
     width = 0.8 / n_columns
     for number, (name, column) in enumerate(values.items()):
         places = np.arange(n_sets) + (number - (n_columns - 1) / 2) * width
@@ -102,7 +104,8 @@ def bars_by_dataset(values: pd.DataFrame, *, measure: str) -> Figure:
     axes.grid(axis="y", alpha=0.3)
     axes.set_axisbelow(True)
     if n_columns > 1:
-        axes.legend(frameon=False, fontsize="small", ncols=min(4, n_columns))
+        n_lines = int(np.ceil(n_columns / 5))
+        axes.legend(frameon=False, fontsize="small", ncols=int(np.ceil(n_columns / n_lines)))
     return figure
 
 
