@@ -1,4 +1,6 @@
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -142,3 +144,17 @@ def test_the_sheet_of_a_row_adds_up_to_the_predicted_odds():
         named.explain(data.X[[3]], of="none")
     with pytest.raises(ValueError, match="explain takes one row. Got 2"):
         named.explain(data.X[:2])
+
+
+@pytest.mark.parametrize("explains", [LazySelector, lambda order: LazyNaiveBayes(LazySelector(order))])
+def test_a_row_is_explained_in_every_form_that_indexing_gives(explains):
+    data = make_feature_hierarchy(40, random_state=0)
+    frame = pd.DataFrame(data.X.toarray(), columns=list(data.feature_names))
+    model = explains(data.feature_hierarchy).fit(frame, data.y)
+    expected = model.explain(frame.iloc[[3]])
+    for row in (frame.iloc[3], pl.from_pandas(frame)[3]):
+        pd.testing.assert_frame_equal(model.explain(row), expected)
+    X = sparse.csr_array(data.X)
+    model.fit(X, data.y)
+    for row in (X[3], X[3].tocoo(), X[[3]], sparse.csr_matrix(X)[3], X.toarray()[3], X.toarray()[3].tolist()):
+        pd.testing.assert_frame_equal(model.explain(row), expected)

@@ -205,12 +205,7 @@ class LazySelector(BaseEstimator):
             `removed_by`, the names of the features that removed it, the most relevant first. Selected features come
             first, by relevance.
         """
-        if not sparse.issparse(row) and np.ndim(row) == 1:
-            row = row.to_frame().T if isinstance(row, pd.Series) else np.asarray(row)[None, :]
-        X = self.read_rows(row)
-        if X.shape[0] != 1:
-            raise ValueError(f"explain takes one row. Got {X.shape[0]}.")
-        return explanation(self, X)
+        return explanation(self, self.read_rows(one_row(row)))
 
     def read_rows(self, X: Any) -> sparse.csr_array:
         """Rows checked against the training columns, as a boolean CSR, closed if `close` asks for it."""
@@ -278,6 +273,19 @@ def selection_ranking(
         counts += np.bincount(mask.indices, minlength=len(names))
         n_rows += mask.shape[0]
     return FeatureRanking(names, counts / max(1, n_rows), origin=origin)
+
+
+def one_row(row: Any) -> Any:
+    """What `explain` is given, an array, a sparse one or a row of a frame, as a table of one row."""
+    if isinstance(row, pd.Series):
+        return row.to_frame().T
+    if not sparse.issparse(row) and not hasattr(row, "columns"):
+        row = np.asarray(row)
+    if len(row.shape) == 1:
+        return row.reshape(1, -1)
+    if row.shape[0] != 1:
+        raise ValueError(f"explain takes one row. Got {row.shape[0]}.")
+    return row
 
 
 def explanation(selector: LazySelector, X: sparse.csr_array) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.features import feature_names, finite_features
 from ramify.parameters import check_integer
 from ramify.selection.feature_graph import pattern
-from ramify.selection.lazy import LazySelector
+from ramify.selection.lazy import LazySelector, one_row
 from ramify.selection.relevance import check_binary, check_rows
 from ramify.state import FEATURES, State, count, instance, integers, matrix, nothing_or, numbers, value_row
 
@@ -184,10 +184,7 @@ class LazyNaiveBayes(_LazyClassifier):
         >>> sheet["feature"].tolist(), sheet["log_odds"].round(2).tolist()
         (['(prior)', 'bird'], [0.0, 1.1])
         """
-        if not sparse.issparse(row) and np.ndim(row) == 1:
-            row = row.to_frame().T if isinstance(row, pd.Series) else np.asarray(row)[None, :]
-        if row.shape[0] != 1:
-            raise ValueError(f"explain takes one row. Got {row.shape[0]}.")
+        row = one_row(row)
         chances = self.predict_proba(row)[0]
         likeliest = np.argsort(-chances, kind="stable")
         first = int(likeliest[0]) if of is None else self._class_number(of)
