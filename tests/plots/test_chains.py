@@ -83,11 +83,21 @@ def test_labels_are_ordered_by_their_dendrogram():
     matrix = np.zeros((4, 8))
     matrix[[0, 2], 0] = 1.0
     matrix[[1, 3], 1] = 1.0
-    ticks = [text.get_text() for text in plots.importance_heatmap(matrix).axes[1].get_xticklabels()]
+    ticks = [text.get_text() for text in plots.importance_heatmap(matrix).axes[2].get_xticklabels()]
     assert {frozenset(ticks[:2]), frozenset(ticks[2:])} == {
         frozenset({"label0", "label2"}),
         frozenset({"label1", "label3"}),
     }
+
+
+def test_labels_as_predictors_stay_readable_below_any_number_of_features():
+    figure = plots.importance_heatmap(importances(n_labels=6, n_features=300))
+    _, features, labels = figure.axes[:3]
+    assert [text.get_text() for text in labels.get_yticklabels()] == [f"label{j}" for j in range(6)]
+    assert len(features.get_yticklabels()) <= 100
+    figure.draw_without_rendering()
+    points = labels.get_window_extent().height * 72 / figure.dpi / 6
+    assert points > 6  # the size of the letters
 
 
 def test_the_best_predictor_of_each_label_is_named():

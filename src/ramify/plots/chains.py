@@ -127,7 +127,7 @@ def importance_densities(importances: pd.DataFrame | ArrayLike) -> Figure:
 def importance_heatmap(
     importances: pd.DataFrame | ArrayLike, *, relative_to: str = "label", n_predictors: int | None = None
 ) -> Figure:
-    """Importance of every predictor (rows) for every label (columns), labels ordered by a dendrogram.
+    """Importance of every predictor (rows, labels in a part of their own) for every label, ordered by a dendrogram.
 
     Parameters
     ----------
@@ -157,29 +157,33 @@ def importance_heatmap(
     frame = _as_frame(importances)
     n_labels, n_features = frame.shape[0], frame.shape[1] - frame.shape[0]
     index = importance_index(frame, relative_to=relative_to)
-    shown = np.arange(frame.shape[1])
+    shown = np.arange(n_features)
     if n_predictors is not None:
         strongest = np.argsort(-global_importance(frame).to_numpy()[:n_features], kind="stable")[:n_predictors]
-        shown = np.append(np.sort(strongest), np.arange(n_features, n_features + n_labels))
+        shown = np.sort(strongest)
     values = index.to_numpy()
-    figure = Figure(figsize=(2.6 + 0.35 * n_labels, 2.0 + min(0.14 * len(shown), 9)), layout="constrained")
-    above, main = figure.subplots(2, 1, height_ratios=[1, max(4.0, 0.12 * len(shown))])
+    heights = [0.8, max(0.14, min(0.14 * len(shown), 8.0)), max(0.14, min(0.14 * n_labels, 4.0))]
+    figure = Figure(figsize=(2.6 + 0.35 * n_labels, 1.2 + sum(heights)), layout="constrained")
+    above, features, labels = figure.subplots(3, 1, height_ratios=heights)
     order = np.arange(n_labels)
     above.axis("off")
     if n_labels > 2:
         tree = dendrogram(linkage(values, "complete"), ax=above, color_threshold=0, above_threshold_color="black")
         order = np.array(tree["leaves"])
         above.axis("off")
-    mesh = main.pcolormesh(values[order][:, shown].T, cmap=SEQUENTIAL, vmin=0, vmax=100)
-    main.invert_yaxis()
-    main.axhline(int((shown < n_features).sum()), color=COLOURS[1], linewidth=1.5)
+    parts = ((features, shown), (labels, np.arange(n_features, n_features + n_labels)))
+    for (axes, predictors), height in zip(parts, heights[1:], strict=True):
+        mesh = axes.pcolormesh(values[order][:, predictors].T, cmap=SEQUENTIAL, vmin=0, vmax=100)
+        axes.invert_yaxis()
+        step = int(np.ceil(0.08 * len(predictors) / height))  # room for a line of text
+        ticks = np.arange(0, len(predictors), step)
+        axes.set_yticks(ticks + 0.5, [shortened(str(index.columns[predictors[t]]), 20) for t in ticks], fontsize=6)
+        axes.tick_params(length=0)
+        axes.set_xticks([])
+    labels.spines["top"].set(color=COLOURS[1], linewidth=1.5)
     names = [shortened(str(index.index[label]), 20) for label in order]
-    main.set_xticks(np.arange(n_labels) + 0.5, names, rotation=60, ha="right", fontsize=8)
-    step = max(1, len(shown) // 60)
-    ticks = np.arange(0, len(shown), step)
-    main.set_yticks(ticks + 0.5, [shortened(str(index.columns[shown[t]]), 20) for t in ticks], fontsize=6)
-    main.tick_params(length=0)
-    figure.colorbar(mesh, ax=main, label=f"importance index by {relative_to}", shrink=0.6)
+    labels.set_xticks(np.arange(n_labels) + 0.5, names, rotation=60, ha="right", fontsize=8)
+    figure.colorbar(mesh, ax=[features, labels], label=f"importance index by {relative_to}", shrink=0.6)
     return figure
 
 
