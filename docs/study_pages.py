@@ -35,7 +35,8 @@ def kept(name: str, folder: Path) -> tuple[ModuleType, Study]:
     results = pd.read_csv(PAGES / "results" / f"{name}.csv")
     single = PAGES / "results" / f"{name}.once.csv"
     if single.exists():
-        wide = pd.read_csv(single).pivot(index=["dataset", "method"], columns="measure", values="value")
+        long = pd.read_csv(single)
+        wide = long.pivot(index=["dataset", "method"], columns="measure", values="value")[long["measure"].unique()]
         results = pd.concat([results, wide.reset_index()], ignore_index=True)
     return module, module.study(folder, folder / "none").with_results(results)
 
@@ -61,6 +62,8 @@ def keep(name: str, run: Path) -> None:
     module = load_study_file(str(STUDIES / f"{name}.py"))
     study = module.study(None, run)
     found, status = study.results(), study.status()
+    if found.empty:
+        raise SystemExit(f"{run} has no finished cells of this study over these data; set RAMIFY_DATA as in the run.")
     found = found[found["status"] == "done"].drop(columns=LEFT_OUT & set(found.columns))
     path = PAGES / "results" / f"{name}.csv"
     old = pd.read_csv(path) if path.exists() else found.iloc[:0]
@@ -74,7 +77,7 @@ def keep(name: str, run: Path) -> None:
         found = module.summary(found)
     table = pd.concat([old, found], ignore_index=True).sort_values(COORDINATES, kind="stable")
     table["cpu_seconds"] = table["cpu_seconds"].round(2)
-    measures = [column for column in table.columns if column not in COORDINATES]
+    measures = [name for name in table.columns if name not in COORDINATES and table[name].notna().any()]
     table = table[[*COORDINATES, *measures]]
     table[measures] = table[measures].map(lambda value: float(f"{value:.6g}") if np.isfinite(value) else value)
     table.to_csv(path, index=False, lineterminator="\n")

@@ -6,7 +6,7 @@ Votes become label sets by the threshold of section 3.3.1, chosen on the test pr
 label do not count in precision, as in the thesis. Runs are taken in turn, so a stopped study covers all data sets.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from scipy import sparse
 from sklearn.model_selection import ShuffleSplit
@@ -25,7 +26,9 @@ from ramify.chains import (
     EnsembleOfChains,
     LClassifierChains,
     R2Screening,
+    cardinality_threshold,
     global_importance,
+    importance_index,
     label_statistics,
     screening_sweep,
     stratified_parts,
@@ -39,12 +42,19 @@ from ramify.features import Features
 from ramify.metrics import auroc, label_set_measures
 from ramify.plots import (
     critical_difference,
+    global_importance_bars,
     importance_densities,
     importance_heatmap,
+    label_counts,
+    label_densities,
+    label_predictions,
     measures_by_method,
     order_losses,
+    r2_histogram,
+    roc_curves,
     screening_curves,
 )
+from ramify.plots.style import COLOURS
 from ramify.study import Study, available, data_folder
 from ramify.study.cells import Cell
 
@@ -52,29 +62,7 @@ MEASURES = ["HL", "CL", "PR", "RE", "F2", "AC"]
 FOUR = ["BR", "CC", "LCC", "ECC"]
 ONE_CHAIN = {"CC cor": "correlation", "CC rfimp": "importance", "CC relieff": "relief", "CC occ": "oob",
              "CC cancor": "canonical"}  # fmt: skip
-TABLE_3_1 = pd.DataFrame(
-    [[.182, .313, .758, .619, .681, .541], [.181, .322, .746, .642, .690, .559], [.182, .324, .743, .642, .689, .560],
-     [.182, .320, .743, .641, .688, .558], [.182, .329, .735, .650, .690, .562], [.183, .330, .730, .646, .686, .561],
-     [.181, .334, .738, .650, .691, .565]],
-    index=["BR", "CC", *ONE_CHAIN], columns=MEASURES,
-)  # fmt: skip
-TABLE_3_1_SD = pd.DataFrame(
-    [[.014, .034, .029, .027, .026, .027], [.015, .038, .031, .030, .029, .030], [.015, .032, .030, .033, .030, .031],
-     [.016, .042, .031, .032, .030, .033], [.015, .035, .029, .029, .027, .030], [.016, .036, .033, .034, .031, .034],
-     [.015, .034, .032, .030, .029, .030]],
-    index=TABLE_3_1.index, columns=MEASURES,
-)  # fmt: skip
-TABLE_5_3 = {"BR": (-3.808, 0.0001), "ECC": (-2.453, 0.0071), "CC": (-2.259, 0.0119)}
-TABLE_6_4 = {
-    ("HL", 0.1): (2.63, 3.03, 1.56, 2.78), ("HL", 0.8): (1.94, 3.22, 1.91, 2.94),
-    ("CL", 0.1): (2.88, 3.16, 1.53, 2.44), ("CL", 0.8): (2.66, 2.88, 1.75, 2.72),
-    ("PR", 0.1): (1.94, 1.63, 2.81, 3.63), ("PR", 0.8): (1.47, 1.94, 2.88, 3.72),
-    ("RE", 0.1): (2.91, 3.34, 1.84, 1.91), ("RE", 0.8): (2.56, 3.34, 1.44, 2.66),
-    ("F2", 0.1): (2.91, 3.34, 1.66, 2.09), ("F2", 0.8): (2.47, 3.25, 1.56, 2.72),
-    ("AC", 0.1): (2.94, 3.31, 1.72, 2.03), ("AC", 0.8): (2.44, 3.25, 1.59, 2.72),
-}  # fmt: skip
-ONCE = ("all orders", "importances", "chapter 7")
-TABLE_5_2 = {"BR": 3.222, "CC": 2.556, "LCC": 1.583, "ECC": 2.639}
+ONCE = ("all orders", "importances", "screening", "chapter 7")
 BEST_IS_LABEL = {"emotions": 4, "scene": 3, "yeast": 13}
 DESIGNS = {
     f"SIM{number:02d}": {"n_samples": n, "n_features": p, "n_labels": l, "correlation": rho, "signal": t}
@@ -85,53 +73,28 @@ AUTOREGRESSIVE = {name: f"{name} AR" for name, design in DESIGNS.items() if desi
 SIMULATED = DESIGNS | {
     other: {**DESIGNS[name], "dependence": "autoregressive"} for name, other in AUTOREGRESSIVE.items()
 }
-TABLE_6_3 = dict(
-    zip(
-        DESIGNS,
-        [.800, .880, .640, .760, .940, .895, .670, .575, .980, 1.000, .620, .860, .910, .942, .582, .588,
-         .920, .940, .720, .900, .820, .830, .565, .700, .790, .950, .720, .920, .928, .890, .640, .655],
-        strict=True,
-    )
-)  # fmt: skip
-TABLE_6_5 = pd.DataFrame(
-    [[2.70, 2.97, 1.85, 2.48], [2.26, 2.98, 1.85, 2.91], [2.26, 2.98, 1.85, 2.91]],
-    index=["rho = 0.1", "rho = 0.8", "rho = 0.8, AR"],
-    columns=FOUR,
-)
-CREDIT_DENSITIES = [.232, .453, .144, .157, .238, .109, .066, .110, .003, .004, .021, .026, .005, .007,
-                    .003]  # fmt: skip
+# Designs that Figures 6.2 to 6.6 and 6.7 to 6.11 put beside each other; strongly correlated labels autoregressive.
+PAIRS = {
+    "correlation": ("SIM25", "SIM27", "SIM27 AR"),
+    "rows": ("SIM01", "SIM17"),
+    "features": ("SIM23 AR", "SIM31 AR"),
+    "labels": ("SIM19 AR", "SIM23 AR"),
+    "signal": ("SIM13", "SIM14"),
+}
+HEATMAPS = ("SIM29", "SIM31", "SIM31 AR", "SIM11 AR", "SIM27 AR", "SIM08 AR", "SIM16 AR", "SIM19 AR", "SIM20 AR")
 # Accounts that are opened together: a client with the first has the second with this probability at least.
 TOGETHER = ((8, 1, 0.6), (1, 2, 0.5), (14, 13, 0.5), (10, 6, 0.6), (5, 3, 0.3), (3, 4, 0.4))
-TABLE_7_5 = pd.DataFrame(
-    [[.0861, .2441, .7156, .3489, .4691, .3291], [.0867, .2575, .6893, .3651, .4774, .3460],
-     [.0944, .2737, .5925, .4809, .5309, .4175], [.0962, .2627, .5840, .4944, .5355, .4164]],
-    index=FOUR, columns=MEASURES,
-)  # fmt: skip
-TABLE_7_1 = {"training rows": 43571, "validation rows": 21786, "test rows": 21786, "labels": 15, "features": 1410,
-             "label cardinality": 1.58, "label density": 0.11, "distinct label sets": 759}  # fmt: skip
-TABLES_7_2_AND_7_3 = {
-    "accounts": (1.0, 1.0, 1.0, 1.579, 2.0, 8.0),
-    "R2": (0.0, 0.034, 0.088, 0.099, 0.150, 0.5),
-}
+ROC_LABELS = (2, 3)  # of Figure 7.5
 QUANTILES = ("min", "Q1", "Q2", "mean", "Q3", "max")
-TABLE_7_7 = {
-    "HL": (.256, .274, .170, .180, .158, .132, .070, .109, .004, .003, .021, .024, .005, .006, .003),
-    "AUC": (.608, .785, .559, .547, .740, .590, .502, .579, .605, .507, .500, .502, .517, .500, .500),
-}  # fmt: skip
-# The thesis's first 23 predictors, of 229, and the first five of each label: label predictors and, for the first, all.
-TABLE_7_8 = ("X201 100, X128 96.5, X139 73.4, X69 73.0, X138 64.4, X64 64.3, X46 60.2, X91 54.6, X72 51.7, X200 50.4, "
-             "label8 47.7, X184 47.4, X45 45.2, X110 45.0, label1 44.3, X71 43.9, X119 43.2, X92 42.7, X148 42.0, "
-             "X59 41.2, X152 41.0, X56 40.9, X143 40.7")  # fmt: skip
-TABLE_7_9 = (
-    "label8 100, X128 97.3, X201 85.9, X139 65.9, X69 65.8", "X201 100, X128 77.7, label11 77.5, label11 67.5, X142 67",
-    "X201 100, X128 92.2, X139 75.1, X69 74.8, X64 65.7", "X128 100, X201 98.6, X139 71.6, X69 71, label8 67.3",
-    "X183 100, X200 94.5, X148 72.7, X184 69, X41 66.8", "X128 100, X201 99.8, X139 85.8, X69 85, label10 77.4",
-    "X201 100, X128 90.8, X139 74.6, X69 74, X64 65.6", "X69 100, X201 99, X128 98.2, X46 98.1, X64 94.6",
-    "X128 100, label8 68.4, X201 67.4, X139 59.4, X69 47.2", "X128 100, X201 98.9, X69 80.3, X139 79.5, X138 66.5",
-    "X128 100, X201 94.6, X69 76.2, X139 76.2, X138 65", "X201 100, X128 81.5, X19 72.4, X139 71.4, X69 70.9",
-    "label14 100, X69 44.9, X139 44.4, X46 44.1, X201 42.8", "X128 100, X201 95.7, X139 81.2, X69 79.8, X138 72.9",
-    "X128 100, X201 99.1, X46 88.4, X139 79.6, X69 79.3",
-)  # fmt: skip
+
+
+def printed(table: str) -> pd.DataFrame:
+    """A table of the thesis: numbers, but for the predictors of Tables 7.8 and 7.9."""
+    values = pd.read_csv(Path(__file__).with_name("l_classifier_chains_printed.csv"))
+    rows = values[values["table"] == table]
+    wide = rows.pivot(index="row", columns="column", values="value")
+    wide = wide.loc[rows["row"].unique(), rows["column"].unique()].rename_axis(index=None, columns=None)
+    return wide if table in {"7.8", "7.9"} else wide.astype(float)
 
 
 class ChainStudy(Study):
@@ -159,7 +122,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     trees, few = (10, 5) if quick else (200, 50)
     methods = {name: partial(on_real_data, name, trees, few) for name in [*FOUR, *ONE_CHAIN]}
     methods |= {"all orders": partial(all_orders, few), "VI_prop": partial(planted_found, few, 2 if quick else 30)}
-    methods |= {"screening": partial(sweep, few), "importances": partial(importances, trees)}
+    methods |= {"screening": partial(sweep, few), "importances": partial(importances, (trees, few), 2 if quick else 30)}
     methods["chapter 7"] = partial(described, few)
     n_runs = 2 if quick else 30
     result = ChainStudy(
@@ -174,7 +137,8 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     result.n_runs = {(name, method): n_runs for name in [*files, *designs] for method in FOUR}
     result.n_runs |= {("emotions", method): n_runs for method in ONE_CHAIN}
     result.n_runs |= {(name, "VI_prop"): n_draws(name) for name in designs}
-    result.n_runs |= {("emotions", "all orders"): 1, ("emotions", "importances"): 1}
+    result.n_runs |= {("emotions", "all orders"): 1}
+    result.n_runs |= {(name, "importances"): 1 for name in [*files, *HEATMAPS] if name in datasets}
     result.n_runs |= {("credit", method): 1 for method in [*FOUR, "screening", "chapter 7"]}
     return result
 
@@ -190,8 +154,8 @@ def credit(n_rows: int, n_features: int) -> Dataset:
     Accounts go together (`TOGETHER`), every eighth feature is nominal, its levels numbered as in the thesis, and 3 % of
     the cells are missing.
     """
-    data = make_multilabel(n_rows, n_features=n_features, n_labels=15, density=CREDIT_DENSITIES, correlation=0.15,
-                           signal=0.4, relevance=0.02, random_state=7)  # fmt: skip
+    data = make_multilabel(n_rows, n_features=n_features, n_labels=15, density=list(printed("7.7")["density"]),
+                           correlation=0.15, signal=0.4, relevance=0.02, random_state=7)  # fmt: skip
     random = np.random.RandomState(7)
     labels = data.y.toarray().astype(bool)
     for first, second, share in TOGETHER:
@@ -264,20 +228,37 @@ def all_orders(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[s
     }
 
 
-def importances(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
-    """The importance matrix of LCC (Figures 5.2 and 5.3), label by label."""
-    matrix = learner("LCC", n_trees, seed).set_params(keep_forests=False).fit(train.X, train.y).importances_
-    names = [*train.feature_names, *train.label_names]
-    return {
-        f"{label} <- {name}": float(value)
-        for label, row in zip(train.label_names, matrix, strict=True)
-        for name, value in zip(names, row, strict=True)
-    }
+def importances(trees: tuple[int, int], n_runs: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
+    """The importance index of LCC (Figures 5.2 to 5.9 and 6.7 to 6.11): of one fit, or of all runs of a design."""
+    if train.source in SIMULATED:
+        matrix = summed_importances(train.source, np.asarray(train.truth), trees[1], n_runs, seed)
+    else:
+        matrix = learner("LCC", trees[0], seed).set_params(keep_forests=False).fit(train.X, train.y).importances_
+    return named(matrix, [*train.feature_names, *train.label_names], train.label_names)
+
+
+def named(matrix: np.ndarray, predictors: Sequence[str], labels: Sequence[str]) -> dict[str, float]:
+    """Importances as index of 100, a value per label and predictor."""
+    index = importance_index(pd.DataFrame(matrix, index=labels, columns=predictors)).round(1)
+    return {f"{label} <- {name}": float(index.loc[label, name]) for label in labels for name in predictors}
+
+
+def summed_importances(design: str, truth: np.ndarray, n_trees: int, n_runs: int, seed: int) -> np.ndarray:
+    """Importances of LCC added up over runs with rows of their own from one planted matrix."""
+    n_features, n_labels = truth.shape
+    total = np.zeros((n_labels, n_features + n_labels))
+    for run in range(n_runs):
+        rows = make_multilabel(**SIMULATED[design], truth=truth, random_state=seed + run)
+        model = learner("LCC", n_trees, seed + run).set_params(keep_forests=False)
+        total += model.fit(rows.X, rows.y).importances_
+    return total
 
 
 def n_draws(name: str) -> int:
-    """Planted matrices that VI_prop is taken over: the larger designs are too slow for several."""
-    return 5 if SIMULATED[name]["n_labels"] == 5 else 1
+    """Planted matrices that VI_prop is taken over: one where 20 labels reach the ceiling whatever the draw."""
+    design = SIMULATED[name]
+    below_ceiling = design["correlation"] == 0.8 and (design["signal"] == 0.5 or "dependence" in design)
+    return 5 if design["n_labels"] == 5 or below_ceiling else 1
 
 
 def planted_found(n_trees: int, n_runs: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
@@ -289,11 +270,7 @@ def planted_found(n_trees: int, n_runs: int, train: Dataset, test: Dataset, seed
     """
     truth = np.asarray(make_multilabel(**SIMULATED[train.source], random_state=seed).truth)
     n_features, n_labels = truth.shape
-    total = np.zeros((n_labels, n_features + n_labels))
-    for run in range(n_runs):
-        rows = make_multilabel(**SIMULATED[train.source], truth=truth, random_state=seed + run)
-        model = learner("LCC", n_trees, seed + run).set_params(keep_forests=False)
-        total += model.fit(rows.X, rows.y).importances_
+    total = summed_importances(train.source, truth, n_trees, n_runs, seed)
     n_top = n_features // 5
     first = np.argsort(-total[:, :n_features], axis=1, kind="stable")[:, :n_top]
     hits = sum(truth[top, label].sum() for label, top in enumerate(first))
@@ -345,7 +322,7 @@ def described(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[st
     screening = R2Screening(85).fit(train.X, train.y)
     sizes = (part == 0).sum(), (part == 1).sum(), test.n_samples, known.n_labels, train.n_features
     values = (*sizes, known.cardinality, known.density, known.n_distinct)
-    found = {name: float(value) for name, value in zip(TABLE_7_1, values, strict=True)}
+    found = {name: float(value) for name, value in zip(printed("7.1"), values, strict=True)}
     for name, all_of in (("accounts", np.asarray(train.y.sum(axis=1)).ravel()), ("R2", screening.r2_)):
         low, first, second, third, high = np.quantile(all_of, [0, 0.25, 0.5, 0.75, 1])
         summary = (low, first, second, all_of.mean(), third, high)
@@ -359,6 +336,15 @@ def described(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[st
         found |= {f"density {label}": float(density), f"HL {label}": float(loss), f"AUC {label}": float(area)}
     names = [f"label{label}" for label in range(1, known.n_labels + 1)]
     matrix = pd.DataFrame(model.importances_, index=names, columns=[*kept, *names])
+    found |= named(model.importances_, [*kept, *names], names)
+    found["threshold"] = float(cardinality_threshold(model.votes_, known.cardinality))
+    owned = test.y.toarray()
+    several = (owned.sum(axis=1) >= 2) & (np.asarray(predicted.sum(axis=1)).ravel() >= 2)
+    shown = np.flatnonzero(several)[:4]  # clients of Figure 7.8
+    for (client, label), has in np.ndenumerate(owned):
+        if label + 1 in ROC_LABELS or client in shown:
+            found[f"label {label + 1} of client {client}"] = float(has)
+            found[f"votes {label + 1} of client {client}"] = float(model.votes_[client, label])
     for row in top_predictors(matrix, matrix.shape[1] // 10, per_label=False).itertuples():
         found[f"of all {row.predictor}"] = float(row.index)
     for row in top_predictors(matrix, 5).itertuples():
@@ -373,6 +359,7 @@ TITLES = {
     "5.4": "Tables 5.3 and 5.4: LCC against each other, one-sided, ours / the thesis's",
     "6.3": "Table 6.3: planted features found, of those that could be",
     "6.3 AR": "Table 6.3 and section 6.5.2, by labels as described and by autoregressive ones",
+    "6.7": "Figures 5.3, 5.6, 5.9 and 6.7 to 6.11 in numbers",
     "6.4": "Table 6.4: mean ranks over designs",
     "6.5": "Table 6.5: mean ranks over designs and measures, ours / the thesis's",
     "7.4": "Chapter 7 on generated data: screening (Table 7.4, Figure 7.4)",
@@ -414,6 +401,7 @@ def tables(study: Study) -> dict[str, str]:
         **ranks_5(chapter),
         "6.3": table_6_3(done),
         "6.3 AR": table_6_3_ar(done),
+        "6.7": heatmaps_in_numbers(done),
         **ranks_6(done),
         **chapter_7(done),
         **chapter_7_tables(done),
@@ -422,31 +410,125 @@ def tables(study: Study) -> dict[str, str]:
 
 
 def figures(study: Study) -> dict[str, Figure]:
-    """Orders (3.2), runs (5.1), importances (5.2 and 5.3), screening (7.4), ranks (5.2)."""
+    """The figures of the study's page; those that the results are too few for are left out."""
     done = finished(study)
     drawn: dict[str, Figure] = {}
     orders = done[done["method"] == "all orders"].filter(like="orders at ").dropna(axis="columns")
     if len(orders):
         losses = [float(name.removeprefix("orders at ")) for name in orders]
         drawn["orders"] = order_losses(np.repeat(losses, orders.iloc[0].astype(int)))
-    runs = done[(done["dataset"] == "emotions") & done["method"].isin(FOUR)]
-    if runs.groupby("method").size().reindex(FOUR, fill_value=0).min() >= 5:
-        order = pd.CategoricalDtype(FOUR, ordered=True)
-        drawn["runs"] = measures_by_method(runs.astype({"method": order}).sort_values("method")[["method", *MEASURES]])
-    matrix = done[done["method"] == "importances"].filter(like=" <- ").dropna(axis="columns")
-    if len(matrix):
-        pairs = matrix.iloc[0].astype(float)
-        pairs.index = pd.MultiIndex.from_tuples([name.split(" <- ") for name in pairs.index])
-        frame = pairs.unstack()[list(dict.fromkeys(pairs.index.get_level_values(1)))]
-        drawn["heatmap"] = importance_heatmap(frame)
-        drawn["densities"] = importance_densities(frame)
-    swept = sweep_table(done)
-    if swept is not None:
-        drawn["screening"] = screening_curves(swept)
+    for name in BEST_IS_LABEL:
+        runs = runs_of(done, [name])
+        if runs.groupby("method").size().reindex(FOUR, fill_value=0).min() >= 5:
+            drawn[f"runs-{name}"] = measures_by_method(runs[["method", *MEASURES]])
+    for name, matrix in index_matrices(done, "importances").items():
+        drawn[f"heatmap-{name.replace(' ', '-')}"] = heatmap(matrix)
+        if name in BEST_IS_LABEL:
+            drawn[f"densities-{name}"] = importance_densities(matrix)
     chapter = {name: table for name in BEST_IS_LABEL if len(table := means(done, name, FOUR)) == len(FOUR)}
     if len(chapter) == 3:
         drawn["ranks"] = critical_difference(compare(blocks_of(chapter)))
+    return drawn | chapter_6_figures(done) | chapter_7_figures(study, done)
+
+
+def runs_of(done: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """The runs of the four classifiers on some data sets, in the order of the thesis."""
+    runs = done[done["dataset"].isin(names) & done["method"].isin(FOUR) & done["split"].notna()]
+    return runs.sort_values(["dataset", "method"], key=lambda column: column.map([*names, *FOUR].index), kind="stable")
+
+
+def index_matrices(done: pd.DataFrame, method: str) -> dict[str, pd.DataFrame]:
+    """Importances that a method kept, labels x predictors, by data set."""
+    made = {}
+    for name, row in done[done["method"] == method].set_index("dataset").filter(like=" <- ").iterrows():
+        pairs = row.dropna().astype(float)
+        pairs.index = pd.MultiIndex.from_tuples([pair.split(" <- ") for pair in pairs.index])
+        labels, predictors = (dict.fromkeys(pairs.index.get_level_values(level)) for level in (0, 1))
+        features = [predictor for predictor in predictors if predictor not in labels]
+        made[str(name)] = pairs.unstack().loc[list(labels), [*features, *labels]]
+    return made
+
+
+def heatmap(matrix: pd.DataFrame) -> Figure:
+    """Importances as colours, its cells as one picture: thousands of them would weigh a megabyte."""
+    figure = importance_heatmap(matrix)
+    for mesh in figure.findobj(QuadMesh):
+        mesh.set_rasterized(True)
+    return figure
+
+
+def chapter_6_figures(done: pd.DataFrame) -> dict[str, Figure]:
+    """LCC over all designs (Figure 6.1), and the four classifiers on pairs of designs (6.2 to 6.6)."""
+    drawn = {}
+    lcc = done[(done["method"] == "LCC") & done["dataset"].isin(SIMULATED)]
+    if lcc["dataset"].nunique() == len(SIMULATED):
+        drawn["designs"] = by_design(lcc)
+    for parameter, names in PAIRS.items():
+        runs = runs_of(done, list(names))
+        if runs["dataset"].nunique() == len(names):
+            pair = runs[["dataset", "method", *MEASURES]]
+            drawn[f"designs-{parameter}"] = measures_by_method(pair, group="dataset", share_y=True)
     return drawn
+
+
+def by_design(lcc: pd.DataFrame) -> Figure:
+    """Boxes of each measure for every design, those of one correlation and signal beside each other."""
+    figure = Figure(figsize=(10, 11), layout="constrained")
+    order = sorted(SIMULATED, key=lambda name: ("dependence" in SIMULATED[name], *settings(name)))
+    groups = list(dict.fromkeys(settings(name) for name in order))
+    look: dict[str, Any] = {"widths": 0.7, "patch_artist": True, "showfliers": False}
+    for axes, measure in zip(figure.subplots(len(MEASURES), sharex=True), MEASURES, strict=True):
+        runs = [lcc.loc[lcc["dataset"] == name, measure] for name in order]
+        boxes = axes.boxplot(runs, medianprops={"color": "black"}, **look)["boxes"]
+        for box, name in zip(boxes, order, strict=True):
+            box.set(facecolor=COLOURS[groups.index(settings(name))], alpha=0.55)
+        axes.set(ylabel=measure, ylim=(-0.04, 1.04))
+        axes.grid(axis="y", linewidth=0.4)
+    axes.set_xticks(range(1, len(order) + 1), [name.removeprefix("SIM") for name in order], rotation=90, fontsize=7)
+    names = [f"rho = {rho}, t = {signal}" for rho, signal in groups]
+    first = [boxes[[settings(name) for name in order].index(group)] for group in groups]
+    figure.legend(first, names, loc="outside upper center", ncols=len(groups), frameon=False)
+    return figure
+
+
+def settings(name: str) -> tuple[float, float]:
+    """Correlation and signal of a design, the columns of Figure 6.1."""
+    return SIMULATED[name]["correlation"], SIMULATED[name]["signal"]
+
+
+def chapter_7_figures(study: Study, done: pd.DataFrame) -> dict[str, Figure]:
+    """The stand-in (Figures 7.1 to 7.3), its screening (7.4), and LCC on it (7.5 to 7.8)."""
+    drawn: dict[str, Figure] = {}
+    swept = sweep_table(done)
+    if swept is not None:
+        drawn["screening"] = screening_curves(swept)
+    row = done[(done["dataset"] == "credit") & (done["method"] == "chapter 7")]
+    if row.empty or row.filter(like=" of client ").empty:
+        return drawn
+    data = study.datasets["credit"]()
+    statistics, screening = label_statistics(data.y), R2Screening(85).fit(data.X, data.y)
+    matrix = index_matrices(done, "chapter 7")["credit"]
+    kept = row.iloc[0].filter(like=" of client ").dropna().astype(float)
+    has, votes = (clients(kept, start, len(matrix)) for start in ("label", "votes"))
+    columns, shown = [label - 1 for label in ROC_LABELS], np.flatnonzero(~np.isnan(votes).any(axis=1))
+    return drawn | {
+        "accounts": label_counts(statistics),
+        "account-densities": label_densities(statistics),
+        "r2": r2_histogram(screening.r2_, cut=screening.cut_),
+        "roc": roc_curves(has[:, columns], votes[:, columns], names=[f"label {label}" for label in ROC_LABELS]),
+        "heatmap-credit": heatmap(matrix),
+        "global-credit": global_importance_bars(matrix),
+        "clients": label_predictions(has, votes, shown, threshold=row["threshold"].item(), names=list(matrix.index)),
+    }
+
+
+def clients(kept: pd.Series, start: str, n_labels: int) -> np.ndarray:
+    """Labels or votes of the test clients, NaN where only `ROC_LABELS` were kept."""
+    own = kept[kept.index.str.startswith(start)]
+    places = own.index.str.extract(r"(\d+) of client (\d+)").astype(int)
+    values = np.full((places[1].max() + 1, n_labels), np.nan)
+    values[places[1], places[0] - 1] = own.to_numpy()
+    return values
 
 
 def means(done: pd.DataFrame, dataset: str, methods: list[str]) -> pd.DataFrame:
@@ -470,7 +552,8 @@ def figure_3_2(done: pd.DataFrame) -> str:
 
 def table_3_1(done: pd.DataFrame) -> str:
     """Binary relevance, the chain, and five orders; standard deviations where single runs are there."""
-    ours = means(done, "emotions", list(TABLE_3_1.index))
+    thesis, thesis_spread = printed("3.1"), printed("3.1 sd")
+    ours = means(done, "emotions", list(thesis.index))
     if ours.empty:
         return ""
     spread = done[done["dataset"] == "emotions"].groupby("method")[MEASURES].std()
@@ -478,9 +561,9 @@ def table_3_1(done: pd.DataFrame) -> str:
     for method, measure in product(ours.index, MEASURES):
         own = spread.loc[method, measure]
         mine = f"{ours.loc[method, measure]:.3f}" + ("" if pd.isna(own) else f" ({own:.3f})")
-        thesis = f"{TABLE_3_1.loc[method, measure]:.3f} ({TABLE_3_1_SD.loc[method, measure]:.3f})"
-        shown.loc[method, measure] = f"{mine} / {thesis}"
-    difference = (ours - TABLE_3_1.loc[ours.index]).round(3)
+        theirs = f"{thesis.loc[method, measure]:.3f} ({thesis_spread.loc[method, measure]:.3f})"
+        shown.loc[method, measure] = f"{mine} / {theirs}"
+    difference = (ours - thesis.loc[ours.index]).round(3)
     allowed = pd.Series({name: 0.01 if name == "HL" else 0.025 for name in MEASURES})
     n_within = int((difference.abs() <= allowed).sum().sum())
     verdict = f"{n_within} of {difference.size} means lie within 0.01 (HL) and 0.025 (others) of the thesis's."
@@ -506,7 +589,9 @@ def ranks_5(chapter: dict[str, pd.DataFrame]) -> dict[str, str]:
     if not chapter:
         return {}
     blocks = blocks_of(chapter)
-    shown = pd.DataFrame({"ours": average_ranks(blocks), "thesis": pd.Series(TABLE_5_2)}).T.map("{:.2f}".format)
+    shown = pd.DataFrame({"ours": average_ranks(blocks), "thesis": printed("5.2").loc["mean rank"]}).T.map(
+        "{:.2f}".format
+    )
     made = {"5.2": markdown(shown)}
     if len(blocks) >= 6:
         test = friedman(blocks)
@@ -519,7 +604,7 @@ def ranks_5(chapter: dict[str, pd.DataFrame]) -> dict[str, str]:
         rows = [
             [f"LCC, {name}", f"{found.loc[name, 'z']:.3f} / {z:.3f}", f"{found.loc[name, 'p_value']:.4f} / {p:.4f}",
              yes(dunn_found.loc[name, "significant"]) + " / yes", yes(found.loc[name, "significant"]) + " / yes"]
-            for name, (z, p) in TABLE_5_3.items()
+            for name, z, p in printed("5.3").itertuples()
         ]  # fmt: skip
         columns = ["", "z", "p", "significant, Bonferroni-Dunn (5.3)", "significant, Holm (5.4)"]
         made["5.4"] = markdown(pd.DataFrame(rows, columns=columns).set_index(""))
@@ -540,11 +625,11 @@ def table_6_3(done: pd.DataFrame) -> str:
     """Share of planted features found, its ceiling, and how much of that was found; over several planted matrices."""
     if "VI_prop" not in done:
         return ""
-    rows = []
+    rows, thesis = [], printed("6.3")["VI_prop"]
     for name, design in DESIGNS.items():
         found = planted(done, name)
         reached = mean_or_dash(found["VI_prop"] / found["ceiling"], 3)
-        rows.append([name, *design.values(), len(found), *of_matrices(found), reached, f"{TABLE_6_3[name]:.3f}"])
+        rows.append([name, *design.values(), len(found), *of_matrices(found), reached, f"{thesis[name]:.3f}"])
     columns = ["design", "rows", "features", "labels", "correlation", "signal", "matrices", "VI_prop", "range",
                "ceiling", "of the ceiling", "thesis"]  # fmt: skip
     return markdown(pd.DataFrame(rows, columns=columns).set_index("design"))
@@ -555,14 +640,14 @@ def table_6_3_ar(done: pd.DataFrame) -> str:
     names = [name for name in AUTOREGRESSIVE if "VI_prop" in done and len(planted(done, AUTOREGRESSIVE[name]))]
     if not names:
         return ""
-    rows, far = [], []
+    rows, far, thesis = [], [], printed("6.3")["VI_prop"]
     for name in names:
         both = [planted(done, which) for which in (name, AUTOREGRESSIVE[name])]
         dark = [mean_or_dash(found["dark labels"], 1) for found in both]
         sizes = [DESIGNS[name][size] for size in ("n_samples", "n_features", "n_labels", "signal")]
-        rows.append([name, *sizes, f"{TABLE_6_3[name]:.3f}", mean_or_dash(both[0]["VI_prop"], 3), len(both[1]),
+        rows.append([name, *sizes, f"{thesis[name]:.3f}", mean_or_dash(both[0]["VI_prop"], 3), len(both[1]),
                      *of_matrices(both[1]), *dark])  # fmt: skip
-        far.append([abs(found["VI_prop"].mean() - TABLE_6_3[name]) for found in both])
+        far.append([abs(found["VI_prop"].mean() - thesis[name]) for found in both])
     columns = ["design", "rows", "features", "labels", "signal", "thesis", "VI_prop, as described", "matrices, AR",
                "VI_prop, AR", "range, AR", "ceiling, AR", "dark labels, as described", "dark labels, AR"]  # fmt: skip
     many = [distances for name, distances in zip(names, far, strict=True) if DESIGNS[name]["n_labels"] == 20]
@@ -570,6 +655,18 @@ def table_6_3_ar(done: pd.DataFrame) -> str:
             for part, which in ((far, "in all"), (many, "of 20 labels")) if part]  # fmt: skip
     table = markdown(pd.DataFrame(rows, columns=columns).set_index("design"))
     return f"{table}\n\nMean distance from the thesis's VI_prop, as described and AR: {'; '.join(said)}."
+
+
+def heatmaps_in_numbers(done: pd.DataFrame) -> str:
+    """How many predictors are dark in a row of the heatmaps (an index of 50 or more), and how many pale (below 10)."""
+    rows = []
+    for name, matrix in index_matrices(done, "importances").items():
+        n_features = matrix.shape[1] - matrix.shape[0]
+        features, labels = matrix.to_numpy()[:, :n_features], matrix.to_numpy()[:, n_features:]
+        dark = [f"{(part >= 50).sum(axis=1).mean():.1f}" for part in (features, labels)]
+        rows.append([name, n_features, len(matrix), *dark, f"{(features < 10).mean():.2f}"])
+    columns = ["data", "features", "labels", "dark features", "dark labels", "share of features that are pale"]
+    return markdown(pd.DataFrame(rows, columns=columns).set_index("data")) if rows else ""
 
 
 def planted(done: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -603,8 +700,8 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
             place = rank_methods(block, larger_is_better=measure != "HL")
             ranks.append(place)
             test = friedman(block) if len(block) >= 6 else None
-            printed = TABLE_6_4[measure, SIMULATED[names[0]]["correlation"]]
-            shown = [f"{place.mean()[name]:.2f} / {value:.2f}" for name, value in zip(FOUR, printed, strict=True)]
+            thesis = printed("6.4").loc[f"{measure}, rho = {SIMULATED[names[0]]['correlation']}"]
+            shown = [f"{place.mean()[name]:.2f} / {thesis[name]:.2f}" for name in FOUR]
             lines.append([f"{measure}, {group}", *shown, "-" if test is None else f"{test.p_value:.4f}"])
         mean_ranks = pd.concat(ranks).groupby(level=0).mean()
         rows[group] = mean_ranks.mean()
@@ -613,6 +710,7 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
     if not rows:
         return {}
     ours = pd.DataFrame(rows).T[FOUR]
+    thesis_ranks = printed("6.5").loc[[group.removesuffix(", AR") for group in ours.index]].set_axis(ours.index)
     counts = done[done["method"] == "LCC"].groupby("dataset")["split"].nunique()
     said = []
     for which, names in (("as described", DESIGNS), ("AR", AUTOREGRESSIVE.values())):
@@ -621,7 +719,7 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
             said.append(f"{len(found)} designs {which} with {span(found)} runs")
     return {
         "6.4": markdown(pd.DataFrame(lines, columns=["", *FOUR, "Friedman's p"]).set_index("")),
-        "6.5": f"{beside(ours, TABLE_6_5, digits=2)}\n\n{'; '.join(said)}. By number of labels:\n\n"
+        "6.5": f"{beside(ours, thesis_ranks, digits=2)}\n\n{'; '.join(said)}. By number of labels:\n\n"
         + markdown(pd.DataFrame(parts).T[FOUR].map("{:.2f}".format)),
     }
 
@@ -657,7 +755,7 @@ def chapter_7(done: pd.DataFrame) -> dict[str, str]:
     return {
         "7.4": markdown(shown.rename_axis(None)),
         "7.5": markdown(full),
-        "7.5 thesis": markdown(TABLE_7_5.map("{:.4f}".format)),
+        "7.5 thesis": markdown(printed("7.5").map("{:.4f}".format)),
     }
 
 
@@ -667,28 +765,23 @@ def chapter_7_tables(done: pd.DataFrame) -> dict[str, str]:
     if row.empty:
         return {}
     values = row.iloc[0].drop(["dataset", "method", "split"]).dropna()
-    shown = [f"{values[name]:.2f} / {thesis}" if isinstance(thesis, float) else f"{values[name]:.0f} / {thesis}"
-             for name, thesis in TABLE_7_1.items()]  # fmt: skip
-    spread = [
-        [
-            name,
-            *(f"{values[f'{name} {which}']:.3f} / {thesis:.3f}" for which, thesis in zip(QUANTILES, row, strict=True)),
-        ]
-        for name, row in TABLES_7_2_AND_7_3.items()
-    ]
-    labels = range(1, len(CREDIT_DENSITIES) + 1)
+    thesis = printed("7.1").loc["thesis"]
+    digits = {name: 2 if name.startswith("label ") else 0 for name in thesis.index}
+    shown = {name: f"{values[name]:.{digits[name]}f} / {thesis[name]:.{digits[name]}f}" for name in thesis.index}
+    described = ("accounts", "R2")
+    quantiles = pd.DataFrame({which: {name: values[f"{name} {which}"] for name in described} for which in QUANTILES})
     of_label = [
-        [f"label {n}", f"{values[f'density {n}']:.3f} / {CREDIT_DENSITIES[n - 1]:.3f}",
-         f"{values[f'HL {n}']:.3f} / {TABLE_7_7['HL'][n - 1]:.3f}",
-         *(f"{known(values, f'AUC {n}', scale)} / {scale(TABLE_7_7['AUC'][n - 1]):.3f}" for scale in (float, gini))]
-        for n in labels
+        [name, f"{values[f'density {n}']:.3f} / {row['density']:.3f}", f"{values[f'HL {n}']:.3f} / {row['HL']:.3f}",
+         *(f"{known(values, f'AUC {n}', scale)} / {scale(row['AUC']):.3f}" for scale in (float, gini))]
+        for n, (name, row) in enumerate(printed("7.7").iterrows(), 1)
     ]  # fmt: skip
-    first = [[f"label {n}", indexed(values, f"of label{n} "), TABLE_7_9[n - 1]] for n in labels]
+    first = [[name, indexed(values, f"of {name.replace(' ', '')} "), thesis]
+             for name, thesis in printed("7.9")["predictors"].items()]  # fmt: skip
     return {
-        "7.1": markdown(pd.DataFrame([shown], columns=list(TABLE_7_1), index=["ours / thesis"])),
-        "7.2": markdown(pd.DataFrame(spread, columns=["", *QUANTILES]).set_index("")),
+        "7.1": markdown(pd.DataFrame(shown, index=["ours / thesis"])),
+        "7.2": beside(quantiles, printed("7.2")),
         "7.7": markdown(pd.DataFrame(of_label, columns=["", "density", "HL", "AUC", "Gini"]).set_index("")),
-        "7.8": markdown(pd.DataFrame([["ours", indexed(values, "of all ")], ["thesis", TABLE_7_8]],
+        "7.8": markdown(pd.DataFrame([["ours", indexed(values, "of all ")], ["thesis", printed("7.8").iat[0, 0]]],
                                      columns=["", "predictors"]).set_index("")),
         "7.9": markdown(pd.DataFrame(first, columns=["", "ours", "thesis"]).set_index("")),
     }  # fmt: skip

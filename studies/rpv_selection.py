@@ -393,7 +393,12 @@ def frequent_terms(study: Study) -> str:
     results = study.results()
     found = results[results["method"] == "terms"].set_index("dataset")
     columns = {
-        name: found.loc[name].filter(like="GO:").dropna().astype(float).sort_values(ascending=False, kind="stable")
+        name: found.loc[name]
+        .filter(like="GO:")
+        .dropna()
+        .astype(float)
+        .sort_index()
+        .sort_values(ascending=False, kind="stable")
         for name in TERM_SETS
         if name in found.index
     }

@@ -28,7 +28,7 @@ def test_designs_are_those_of_table_6_2(thesis):
 
 
 def test_printed_shares_have_the_printed_means(thesis):
-    first = [thesis.TABLE_6_3[f"SIM{number:02d}"] for number in (1, 5, 9, 13)]
+    first = [thesis.printed("6.3").loc[f"SIM{number:02d}", "VI_prop"] for number in (1, 5, 9, 13)]
     assert np.mean(first) == pytest.approx(0.908, abs=0.001)
 
 
@@ -64,6 +64,6 @@ def test_a_few_splits_come_close_to_table_3_1(thesis, data_folder):
         for train, test in ShuffleSplit(6, test_size=0.25, random_state=0).split(data.X):
             values = thesis.on_real_data(method, 100, 50, data.rows(train), data.rows(test), seed=1)
             found.append([values[name] for name in thesis.MEASURES])
-        difference = np.abs(np.mean(found, axis=0) - thesis.TABLE_3_1.loc[method])
+        difference = np.abs(np.mean(found, axis=0) - thesis.printed("3.1").loc[method])
         assert difference["HL"] < 0.015
         assert difference.max() < 0.045
