@@ -420,15 +420,20 @@ def figures(study: Study) -> dict[str, Figure]:
     for name in BEST_IS_LABEL:
         runs = runs_of(done, [name])
         if runs.groupby("method").size().reindex(FOUR, fill_value=0).min() >= 5:
-            drawn[f"runs-{name}"] = measures_by_method(runs[["method", *MEASURES]])
+            drawn[f"runs-{name}"] = titled(measures_by_method(runs[["method", *MEASURES]]), name)
     for name, matrix in index_matrices(done, "importances").items():
-        drawn[f"heatmap-{name.replace(' ', '-')}"] = heatmap(matrix)
+        drawn[f"heatmap-{name.replace(' ', '-')}"] = titled(heatmap(matrix), name)
         if name in BEST_IS_LABEL:
-            drawn[f"densities-{name}"] = importance_densities(matrix)
+            drawn[f"densities-{name}"] = titled(importance_densities(matrix), name)
     chapter = {name: table for name in BEST_IS_LABEL if len(table := means(done, name, FOUR)) == len(FOUR)}
     if len(chapter) == 3:
         drawn["ranks"] = critical_difference(compare(blocks_of(chapter)))
     return drawn | chapter_6_figures(done) | chapter_7_figures(study, done)
+
+
+def titled(figure: Figure, name: str) -> Figure:
+    figure.suptitle(name, fontsize=11)
+    return figure
 
 
 def runs_of(done: pd.DataFrame, names: list[str]) -> pd.DataFrame:
