@@ -35,7 +35,7 @@ from ramify.chains import (
     top_predictors,
 )
 from ramify.chains.chain_order import OrderErrors
-from ramify.compare import average_ranks, bonferroni_dunn, compare, friedman, holm, rank_methods
+from ramify.compare import average_ranks, bonferroni_dunn, compare, friedman_of_ranks, holm, rank_methods
 from ramify.datasets import Dataset, make_multilabel, read_mulan
 from ramify.ensemble import ForestClassifier
 from ramify.features import Features
@@ -60,6 +60,7 @@ from ramify.study.cells import Cell
 
 MEASURES = ["HL", "CL", "PR", "RE", "F2", "AC"]
 FOUR = ["BR", "CC", "LCC", "ECC"]
+P_VALUE = "Friedman's p"
 ONE_CHAIN = {"CC cor": "correlation", "CC rfimp": "importance", "CC relieff": "relief", "CC occ": "oob",
              "CC cancor": "canonical"}  # fmt: skip
 ONCE = ("all orders", "importances", "screening", "chapter 7")
@@ -89,12 +90,12 @@ QUANTILES = ("min", "Q1", "Q2", "mean", "Q3", "max")
 
 
 def printed(table: str) -> pd.DataFrame:
-    """A table of the thesis: numbers, but for the predictors of Tables 7.8 and 7.9."""
+    """A table of the thesis: numbers, but for times and for the predictors of Tables 7.8 and 7.9."""
     values = pd.read_csv(Path(__file__).with_name("l_classifier_chains_printed.csv"))
     rows = values[values["table"] == table]
     wide = rows.pivot(index="row", columns="column", values="value")
     wide = wide.loc[rows["row"].unique(), rows["column"].unique()].rename_axis(index=None, columns=None)
-    return wide if table in {"7.8", "7.9"} else wide.astype(float)
+    return wide if table in {"7.5", "7.8", "7.9"} else wide.astype(float)
 
 
 class ChainStudy(Study):
@@ -121,7 +122,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     datasets["credit"] = partial(credit, credit_rows, credit_features)
     trees, few = (10, 5) if quick else (200, 50)
     methods = {name: partial(on_real_data, name, trees, few) for name in [*FOUR, *ONE_CHAIN]}
-    methods |= {"all orders": partial(all_orders, few), "VI_prop": partial(planted_found, few, 2 if quick else 30)}
+    methods |= {"all orders": partial(all_orders, trees), "VI_prop": partial(planted_found, few, 2 if quick else 30)}
     methods |= {"screening": partial(sweep, few), "importances": partial(importances, (trees, few), 2 if quick else 30)}
     methods["chapter 7"] = partial(described, few)
     n_runs = 2 if quick else 30
@@ -237,9 +238,12 @@ def importances(trees: tuple[int, int], n_runs: int, train: Dataset, test: Datas
     return named(matrix, [*train.feature_names, *train.label_names], train.label_names)
 
 
-def named(matrix: np.ndarray, predictors: Sequence[str], labels: Sequence[str]) -> dict[str, float]:
+def named(
+    matrix: np.ndarray, predictors: Sequence[str], labels: Sequence[str], relative_to: str = "label", digits: int = 1
+) -> dict[str, float]:
     """Importances as index of 100, a value per label and predictor."""
-    index = importance_index(pd.DataFrame(matrix, index=labels, columns=predictors)).round(1)
+    frame = pd.DataFrame(matrix, index=labels, columns=predictors)
+    index = importance_index(frame, relative_to=relative_to).round(digits)
     return {f"{label} <- {name}": float(index.loc[label, name]) for label in labels for name in predictors}
 
 
@@ -336,7 +340,7 @@ def described(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[st
         found |= {f"density {label}": float(density), f"HL {label}": float(loss), f"AUC {label}": float(area)}
     names = [f"label{label}" for label in range(1, known.n_labels + 1)]
     matrix = pd.DataFrame(model.importances_, index=names, columns=[*kept, *names])
-    found |= named(model.importances_, [*kept, *names], names)
+    found |= named(model.importances_, [*kept, *names], names, relative_to="matrix", digits=4)
     found["threshold"] = float(cardinality_threshold(model.votes_, known.cardinality))
     owned = test.y.toarray()
     several = (owned.sum(axis=1) >= 2) & (np.asarray(predicted.sum(axis=1)).ravel() >= 2)
@@ -454,9 +458,9 @@ def index_matrices(done: pd.DataFrame, method: str) -> dict[str, pd.DataFrame]:
     return made
 
 
-def heatmap(matrix: pd.DataFrame) -> Figure:
+def heatmap(matrix: pd.DataFrame, relative_to: str = "label") -> Figure:
     """Importances as colours, its cells as one picture: thousands of them would weigh a megabyte."""
-    figure = importance_heatmap(matrix)
+    figure = importance_heatmap(matrix, relative_to=relative_to)
     for mesh in figure.findobj(QuadMesh):
         mesh.set_rasterized(True)
     return figure
@@ -511,8 +515,8 @@ def chapter_7_figures(study: Study, done: pd.DataFrame) -> dict[str, Figure]:
     if row.empty or row.filter(like=" of client ").empty:
         return drawn
     data = study.datasets["credit"]()
-    statistics, screening = label_statistics(data.y), R2Screening(85).fit(data.X, data.y)
-    matrix = index_matrices(done, "chapter 7")["credit"]
+    matrix, screening = index_matrices(done, "chapter 7")["credit"], R2Screening(85).fit(data.X, data.y)
+    statistics = label_statistics(pd.DataFrame(data.y.toarray(), columns=matrix.index))
     kept = row.iloc[0].filter(like=" of client ").dropna().astype(float)
     has, votes = (clients(kept, start, len(matrix)) for start in ("label", "votes"))
     columns, shown = [label - 1 for label in ROC_LABELS], np.flatnonzero(~np.isnan(votes).any(axis=1))
@@ -521,7 +525,8 @@ def chapter_7_figures(study: Study, done: pd.DataFrame) -> dict[str, Figure]:
         "account-densities": label_densities(statistics),
         "r2": r2_histogram(screening.r2_, cut=screening.cut_),
         "roc": roc_curves(has[:, columns], votes[:, columns], names=[f"label {label}" for label in ROC_LABELS]),
-        "heatmap-credit": heatmap(matrix),
+        "heatmap-credit-matrix": titled(heatmap(matrix, relative_to="matrix"), "relative to the largest importance"),
+        "heatmap-credit-label": titled(heatmap(matrix), "relative to the largest of each label"),
         "global-credit": global_importance_bars(matrix),
         "clients": label_predictions(has, votes, shown, threshold=row["threshold"].item(), names=list(matrix.index)),
     }
@@ -599,7 +604,7 @@ def ranks_5(chapter: dict[str, pd.DataFrame]) -> dict[str, str]:
     )
     made = {"5.2": markdown(shown)}
     if len(blocks) >= 6:
-        test = friedman(blocks)
+        test = friedman_of_ranks(average_ranks(blocks), len(blocks))
         made["5.2"] += (
             f"\n\nFriedman's chi-square over {len(blocks)} blocks is {test.statistic:.2f}, p = {test.p_value:.5f} "
             "(thesis: 14.95, 0.00186)."
@@ -704,10 +709,11 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
             block = pd.DataFrame({name: table[measure] for name, table in runs.items()}).T.round(3)
             place = rank_methods(block, larger_is_better=measure != "HL")
             ranks.append(place)
-            test = friedman(block) if len(block) >= 6 else None
+            test = friedman_of_ranks(place.mean(), len(block)) if len(block) >= 6 else None
             thesis = printed("6.4").loc[f"{measure}, rho = {SIMULATED[names[0]]['correlation']}"]
             shown = [f"{place.mean()[name]:.2f} / {thesis[name]:.2f}" for name in FOUR]
-            lines.append([f"{measure}, {group}", *shown, "-" if test is None else f"{test.p_value:.4f}"])
+            p_value = "-" if test is None else f"{test.p_value:.2g} / {thesis[P_VALUE]:.2g}"
+            lines.append([f"{measure}, {group}", *shown, p_value])
         mean_ranks = pd.concat(ranks).groupby(level=0).mean()
         rows[group] = mean_ranks.mean()
         n_labels = mean_ranks.index.map(lambda name: SIMULATED[name]["n_labels"])
@@ -723,7 +729,7 @@ def ranks_6(done: pd.DataFrame) -> dict[str, str]:
         if found:
             said.append(f"{len(found)} designs {which} with {span(found)} runs")
     return {
-        "6.4": markdown(pd.DataFrame(lines, columns=["", *FOUR, "Friedman's p"]).set_index("")),
+        "6.4": markdown(pd.DataFrame(lines, columns=["", *FOUR, P_VALUE]).set_index("")),
         "6.5": f"{beside(ours, thesis_ranks, digits=2)}\n\n{'; '.join(said)}. By number of labels:\n\n"
         + markdown(pd.DataFrame(parts).T[FOUR].map("{:.2f}".format)),
     }
@@ -760,7 +766,7 @@ def chapter_7(done: pd.DataFrame) -> dict[str, str]:
     return {
         "7.4": markdown(shown.rename_axis(None)),
         "7.5": markdown(full),
-        "7.5 thesis": markdown(printed("7.5").map("{:.4f}".format)),
+        "7.5 thesis": markdown(printed("7.5")),
     }
 
 

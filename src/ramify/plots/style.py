@@ -29,8 +29,12 @@ def plain_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def shortened(name: str, n_characters: int = 28) -> str:
-    """A name that fits beside an axis; dollar signs stay dollar signs."""
-    text = name if len(name) <= n_characters else name[: n_characters - 1] + "…"
+    """A name that fits beside an axis, cut in its middle: names that begin alike differ at the end.
+
+    Dollar signs stay dollar signs.
+    """
+    n_last = n_characters // 2 - 1
+    text = name if len(name) <= n_characters else f"{name[: n_characters - 1 - n_last]}…{name[-n_last:]}"
     return "".join(c if c.isprintable() else " " for c in text).replace("$", r"\$")
 
 
