@@ -27,7 +27,8 @@ FORESTS = re.compile(r"Forest(Classifier|Regressor)?$|LabelRankingForest$")
 # Python, before claims that go on where they were stopped and held-out credit of branches 25,500, and before forests of
 # several targets side by side, unlabelled rows, Excel sheets as output, slips in tables that are told and arrays that
 # know their file 26,600, before pairs of last labels, fixed labels, hierarchies of binary relevance, unknown cells in
-# selection 27,800, before quick insertion into hierarchies 27,900, before slips among numbers in every notation 27,910;
+# selection 27,800, before quick insertion into hierarchies 27,900, before slips among numbers in every notation 27,910,
+# before copied rows, days of eight digits and methods without a value in Dunn's test 28,000;
 # 12,000 of C++ before sums per code and the best labels of rows, 12,600 before oblique splits.
 LIMITS = {
     "comparisons of kinds of targets outside targets/": 8,
@@ -35,7 +36,7 @@ LIMITS = {
     "private names of other packages": 0,
     "parameters overwritten before they are read": 0,
     "names that the core binds": 32,
-    "lines of Python without docstrings, comments and blanks": 28_060,
+    "lines of Python without docstrings, comments and blanks": 28_110,
     "lines of C++ without comments and blanks": 12_750,
 }
 

@@ -98,3 +98,13 @@ def test_a_test_part_that_repeats_the_training_part_is_told(tmp_path, rows):
     rows[50:].to_csv(tmp_path / "t.test.csv", index=False)
     (sentence,) = read([tmp_path / "t.train.csv", tmp_path / "t.test.csv"], target="y").notes
     assert sentence.startswith("50 of 150 rows repeat an earlier row")
+
+
+@pytest.mark.parametrize("n_copies", [0, 30])
+def test_rows_without_a_target_are_for_nothing_to_be_measured_on(tmp_path, rows, n_copies):
+    new = pd.concat([rows, rows[:n_copies]]).drop(columns="y")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    data = read(tmp_path / "new.csv", target=[])
+    assert data.y is None
+    assert data.n_samples == 100 + n_copies
+    assert not [note for note in data.notes if "repeat" in note]

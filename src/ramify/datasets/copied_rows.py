@@ -18,15 +18,18 @@ _FEWEST = 0.05
 
 def copied_rows(data: Dataset) -> Iterator[str]:
     """Sentences on rows that repeat an earlier one in all features, measured numbers included: hardly by chance."""
-    measured = None if sparse.issparse(data.X) else next(filter(_is_measured, _numeric_columns(data)), None)
+    if data.y is None or sparse.issparse(data.X):
+        return
+    measured = next(filter(_is_measured, _numeric_columns(data)), None)
     if measured is None:
         return
     rows, groups = _sharing(np.arange(data.n_samples), np.zeros(data.n_samples, dtype=np.int64), measured)
     for j in range(data.n_features):
         if len(rows):  # mostly they are few after a column or two
             rows, groups = _sharing(rows, groups, data.X[rows, j])
-    again = pd.Series(groups).duplicated().to_numpy()
-    copies = pd.concat([pd.Series(groups), _target_keys(data, rows)], axis="columns").duplicated().to_numpy()
+    alike = pd.DataFrame({"features": groups})
+    again = alike.duplicated().to_numpy()
+    copies = pd.concat([alike, _target_keys(data, rows)], axis="columns").duplicated().to_numpy()
     others = again & ~copies & (data.target == "classes")
     for which, then in (
         (copies, "and the target, such as row {}. Remove copies: results measured on some and learnt from others are "
@@ -60,8 +63,6 @@ def _is_measured(values: np.ndarray) -> bool:
 def _target_keys(data: Dataset, rows: np.ndarray) -> pd.DataFrame:
     """What tells the targets of these rows apart, in columns of its own."""
     y: Any = data.y
-    if y is None:
-        return pd.DataFrame(index=range(len(rows)))
     if sparse.issparse(y):
         chosen = sparse.csr_array(y)[rows]
         ends = zip(chosen.indptr[:-1], chosen.indptr[1:], strict=True)
