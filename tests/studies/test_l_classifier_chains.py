@@ -47,6 +47,7 @@ def test_a_quick_run_has_all_parts_and_keeps_to_the_design(thesis, data_folder, 
         "Table 7.9",
     ):
         assert part in text
+    assert {"orders", "heatmap-emotions", "screening", "roc", "clients"} <= set(thesis.figures(study))
     results = study.results()
     of_credit = {"BR", "CC", "LCC", "ECC", "screening", "chapter 7"}
     assert set(results.loc[results["dataset"] == "credit", "method"]) == of_credit
