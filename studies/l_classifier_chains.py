@@ -442,7 +442,7 @@ def titled(figure: Figure, name: str) -> Figure:
 
 def runs_of(done: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """The runs of the four classifiers on some data sets, in the order of the thesis."""
-    runs = done[done["dataset"].isin(names) & done["method"].isin(FOUR) & done["split"].notna()]
+    runs = done[done["dataset"].isin(names) & done["method"].isin(FOUR)]
     return runs.sort_values(["dataset", "method"], key=lambda column: column.map([*names, *FOUR].index), kind="stable")
 
 
@@ -544,9 +544,7 @@ def clients(kept: pd.Series, start: str, n_labels: int) -> np.ndarray:
 def means(done: pd.DataFrame, dataset: str, methods: list[str]) -> pd.DataFrame:
     """Mean measures of the methods on one data set, over the runs that all of them finished."""
     chosen = done[(done["dataset"] == dataset) & done["method"].isin(methods)]
-    n_methods = chosen.groupby("split", dropna=False)["method"].transform("nunique")
-    if chosen["split"].notna().all():  # a row without a split is a mean of all
-        chosen = chosen[n_methods == len(methods)]
+    chosen = chosen[chosen.groupby("split")["method"].transform("nunique") == len(methods)]
     return chosen.groupby("method", sort=False)[MEASURES].mean().reindex(methods).dropna()
 
 

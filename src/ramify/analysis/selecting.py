@@ -171,7 +171,7 @@ def explained_selection(found: Selected, row: int) -> pd.DataFrame:
     table = found.selector.explain(values)
     if isinstance(found.selector, LazySelector) and found.learnt.target_type.has_one_label:
         classifier = LazyNaiveBayes(found.selector).fit(found.learnt.X, model_target(found.learnt))
-        said = classifier.explain(values).set_index("feature")
+        said = classifier.explain(values).iloc[1:].set_index("feature")  # the first line is the prior
         table["log_odds"] = table["feature"].map(said["log_odds"])
         table["speaks_for"] = table["feature"].map(said["speaks_for"]).fillna("")
     return table
