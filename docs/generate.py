@@ -24,22 +24,19 @@ MODULES = (
     "models",
 )
 
-EVERY_FILE = "## Every file"
-
 
 def write_generated_pages(folder: Path) -> None:
-    """Write `api/index.rst`, `methods.md` and `performance.md` into the documentation's folder where they changed."""
+    """Write `api/index.rst`, `methods.md`, `performance.md` and `files.md` into the documentation's folder where they changed."""
     (folder / "api").mkdir(exist_ok=True)
     _write(folder / "api" / "index.rst", api_page())
     _write(folder / "methods.md", methods_page())
     _write(folder / "performance.md", performance_page(folder.parent / "benchmarks", folder / "benchmarks"))
-    map_page = folder / "architecture.md"
-    _write(map_page, map_page.read_text(encoding="utf-8").partition(EVERY_FILE)[0] + every_file(folder.parent))
+    _write(folder / "files.md", every_file(folder.parent))
 
 
 def every_file(root: Path) -> str:
-    """The end of the map: every module and every kernel's header, with the sentence that it opens with."""
-    lines = [EVERY_FILE, "", "Written by `python docs/generate.py` from the first sentence of each file."]
+    """Every module and every kernel's header, with the sentence that it opens with."""
+    lines = ["# Every file", "", "The first sentence of each module and of each kernel's header."]
     room = None
     found = [*(root / "src" / "ramify").rglob("*.py"), *(root / "cpp").rglob("*.hpp")]
     for path in sorted(found, key=lambda path: (path.parent, path.name)):
@@ -48,7 +45,7 @@ def every_file(root: Path) -> str:
             continue
         if (folder := place.rpartition("/")[0]) != room:
             room = folder
-            lines += ["", f"### `{room}/`" if room else "### beside the packages", ""]
+            lines += ["", f"## `{room}/`" if room else "## beside the packages", ""]
         lines.append(f"- `{path.name}`: {_first_sentence(path.read_text(encoding='utf-8'), path.suffix)}")
     return "\n".join(lines) + "\n"
 

@@ -1,19 +1,15 @@
-"""The shape of the code, counted: one decision in one place, no private name across packages, no more code than needed.
+"""The shape of the code, counted: one decision in one place, no private name across packages.
 
 ``python -m tests.test_shape`` prints the table.
 """
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
-
-from ramify import _core
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "ramify"
@@ -21,23 +17,12 @@ KINDS = {"classes", "labels", "hierarchy", "numbers", "rankings", "mixed"}
 ABOUT_KINDS = re.compile(r"(^|_)(kind|kinds|target|targets|outcome)_?$")
 FORESTS = re.compile(r"Forest(Classifier|Regressor)?$|LabelRankingForest$")
 
-# How many there may be. A limit is raised on purpose only, together with what made it necessary: before boosted trees,
-# Shapley values, discoveries, portfolios and the analysis flow there were 24 bound names, 17,100 lines of Python and
-# 8,400 of C++; before roles of columns, the notations of ordinary tables and partly known targets 24,000 lines of
-# Python, before claims that go on where they were stopped and held-out credit of branches 25,500, and before forests of
-# several targets side by side, unlabelled rows, Excel sheets as output, slips in tables that are told and arrays that
-# know their file 26,600, before pairs of last labels, fixed labels, hierarchies of binary relevance, unknown cells in
-# selection 27,800, before quick insertion into hierarchies 27,900, before slips among numbers in every notation 27,910,
-# before copied rows, days of eight digits and methods without a value in Dunn's test 28,000;
-# 12,000 of C++ before sums per code and the best labels of rows, 12,600 before oblique splits.
+# How many there may be; a limit is raised on purpose only.
 LIMITS = {
     "comparisons of kinds of targets outside targets/": 8,
     "isinstance on forests": 0,
     "private names of other packages": 0,
     "parameters overwritten before they are read": 0,
-    "names that the core binds": 32,
-    "lines of Python without docstrings, comments and blanks": 28_110,
-    "lines of C++ without comments and blanks": 12_750,
 }
 
 
@@ -138,36 +123,6 @@ def overwritten_parameters() -> list[str]:
 PUBLIC_BY_CUSTOM = {"_asdict", "_replace", "_fields", "_make", "_repr_html_", "_core", "_exit"}
 
 
-def python_lines() -> int:
-    return sum(code_lines(path.read_text()) for path in SOURCE.rglob("*.py"))
-
-
-def code_lines(source: str) -> int:
-    """Lines that hold code: no blank ones, no comments, no docstrings."""
-    held: set[int] = set()
-    strings = {
-        line
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    silent = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in silent:
-            held.update(range(token.start[0], token.end[0] + 1))
-    return len(held - strings)
-
-
-def cpp_lines() -> int:
-    files = [path for path in (ROOT / "cpp").rglob("*.[ch]pp") if "tests" not in path.relative_to(ROOT).parts]
-    lines = (re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S).splitlines() for path in files)
-    return sum(1 for of_file in lines for line in of_file if line.strip() and not line.strip().startswith("//"))
-
-
-def core_names() -> list[str]:
-    return [name for name in dir(_core) if not name.startswith("_")]
-
-
 @cache
 def counts() -> dict[str, tuple[int, list[str]]]:
     """What there is of each, and where."""
@@ -176,10 +131,8 @@ def counts() -> dict[str, tuple[int, list[str]]]:
         isinstance_on_forests(),
         private_names_of_other_packages(),
         overwritten_parameters(),
-        core_names(),
     ]
-    numbers = [(len(places), places) for places in found] + [(python_lines(), []), (cpp_lines(), [])]
-    return dict(zip(LIMITS, numbers, strict=True))
+    return {what: (len(places), places) for what, places in zip(LIMITS, found, strict=True)}
 
 
 @pytest.mark.parametrize("what", LIMITS)
@@ -189,7 +142,6 @@ def test_the_code_keeps_its_shape(what):
 
 
 def test_counting_sees_what_it_should():
-    assert code_lines('"""Doc\nstring."""\n\n# note\nx = 1  # more\ny = """a\nb"""\n') == 3
     assert texts(ast.parse("('labels', other)", mode="eval").body) == {"labels"}
 
 
