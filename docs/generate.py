@@ -26,7 +26,7 @@ MODULES = (
 
 
 def write_generated_pages(folder: Path) -> None:
-    """Write `api/index.rst`, `methods.md`, `performance.md` and `files.md` into the documentation's folder where they changed."""
+    """Write the generated pages into the documentation's folder where they changed."""
     (folder / "api").mkdir(exist_ok=True)
     _write(folder / "api" / "index.rst", api_page())
     _write(folder / "methods.md", methods_page())
