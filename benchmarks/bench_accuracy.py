@@ -29,7 +29,7 @@ import ramify
 from ramify.compare import compare
 from ramify.datasets import Dataset, read
 from ramify.ensemble import BoostedClassifier, ForestClassifier, NeighborsClassifier, Portfolio
-from ramify.metrics import average_precision
+from ramify.metrics import average_precision_score
 
 PUBLISHED = {
     "cellcycle_FUN": (0.255, 0.252, 0.227),
@@ -120,7 +120,8 @@ def members(data: Dataset, n_cells: int, seed: int) -> dict[str, Any]:
 def reached(name: str, data: Dataset, test: Dataset, predicted: np.ndarray) -> float:
     """Pooled average precision on the test part."""
     truth = test.y if data.hierarchy is None else data.hierarchy.close(test.y)
-    return float(average_precision(truth, predicted, exclude_universal=name.endswith("GO")))
+    rootless = name.endswith("GO")
+    return float(average_precision_score(truth, predicted, average="micro", exclude_universal=rootless))
 
 
 def measured(name: str, folder: Path, seed: int) -> dict[str, Any]:
@@ -202,7 +203,8 @@ def forests(name: str, folder: Path) -> dict[str, float]:
             hierarchy=data.hierarchy, categorical_features=data.categorical_features, random_state=0, **given
         ).fit(X[train], Y[train])
         predicted = forest.predict_proba(X[held_out])
-        found[title] = float(average_precision(truth, predicted, exclude_universal=name.endswith("GO")))
+        rootless = name.endswith("GO")
+        found[title] = float(average_precision_score(truth, predicted, average="micro", exclude_universal=rootless))
     return found
 
 

@@ -39,7 +39,7 @@ from ramify.compare import average_ranks, bonferroni_dunn, compare, friedman_of_
 from ramify.datasets import Dataset, make_multilabel, read_mulan
 from ramify.ensemble import ForestClassifier
 from ramify.features import Features
-from ramify.metrics import auroc, label_set_measures
+from ramify.metrics import label_set_measures, roc_auc_score
 from ramify.plots import (
     critical_difference,
     global_importance_bars,
@@ -310,7 +310,7 @@ def on_credit(method: str, n_trees: int, train: Dataset, test: Dataset, seed: in
         return measured(test, model.fit(X, train.y).predict(X_test))
     predicted = model.set_params(keep_forests=False).fit_and_predict(X, train.y, X_test)
     top = np.argsort(-global_importance(model.importances_).to_numpy()[: len(kept)])[: max(1, len(kept) // 10)]
-    areas = np.asarray(auroc(test.y, model.votes_, average=None), dtype=np.float64)
+    areas = np.asarray(roc_auc_score(test.y, model.votes_, average=None), dtype=np.float64)
     return measured(test, predicted) | {
         "AUC": float(np.nanmean(areas)),
         "label share": float(model.label_share_.mean()),
@@ -335,7 +335,7 @@ def described(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[st
     kept = [f"X{column}" for column in screening.get_support(indices=True)]
     predicted = model.fit_and_predict(screening.transform(train.X), train.y, screening.transform(test.X))
     wrong = np.asarray(abs(test.y.astype(int) - predicted.astype(int)).mean(axis=0)).ravel()
-    areas = np.asarray(auroc(test.y, model.votes_, average=None), dtype=np.float64)
+    areas = np.asarray(roc_auc_score(test.y, model.votes_, average=None), dtype=np.float64)
     for label, (density, loss, area) in enumerate(zip(known.label_densities, wrong, areas, strict=True), 1):
         found |= {f"density {label}": float(density), f"HL {label}": float(loss), f"AUC {label}": float(area)}
     names = [f"label{label}" for label in range(1, known.n_labels + 1)]

@@ -133,14 +133,14 @@ LOSSES = """
 from ramify import Study
 from ramify.chains import BinaryRelevance
 from ramify.datasets import make_multilabel
-from ramify.metrics import hamming
+from ramify.metrics import hamming_loss
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 def study(folder, quick):
     data = {f"set{seed}": make_multilabel(200, n_labels=3, random_state=seed) for seed in range(3)}
     methods = {"model": BinaryRelevance(LogisticRegression()), "prior": BinaryRelevance(DummyClassifier())}
-    return Study(data, methods, {"HL": hamming}, 2, folder)
+    return Study(data, methods, {"HL": hamming_loss}, 2, folder)
 """
 
 

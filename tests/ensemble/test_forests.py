@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from ramify.datasets import make_hierarchical, make_multilabel
 from ramify.ensemble import ForestClassifier, ForestRegressor, growing
-from ramify.metrics import auprc, r2
+from ramify.metrics import auprc, r2_score
 
 
 def forest_bits(forest):
@@ -94,7 +94,7 @@ def test_out_of_bag_scores_of_classes_and_numbers():
     assert 0.9 < classes.oob_score_ < 1
     numbers = ForestRegressor(50, max_features=None, oob_score=True, random_state=0).fit(X, X[:, :2] * [1, 100])
     assert 0.8 < numbers.oob_score_ < 1
-    assert numbers.oob_score_ == pytest.approx(r2(X[:, :2] * [1, 100], numbers.oob_prediction_))
+    assert numbers.oob_score_ == pytest.approx(r2_score(X[:, :2] * [1, 100], numbers.oob_prediction_))
 
 
 def test_refitting_without_out_of_bag_forgets_the_old_one(hierarchical):

@@ -12,7 +12,7 @@ from tests.ensemble.test_label_ranking_checks import CHECKS_WITHOUT_Y
 import ramify
 from ramify import ForestClassifier, ForestRegressor, Hierarchy, MixedForest
 from ramify.ensemble import export_tree
-from ramify.metrics import auprc, r2
+from ramify.metrics import auprc, r2_score
 from ramify.ranking import ForestRanker, forest_ranking
 
 TREE = Hierarchy.from_paths(["f", "f/g", "h"])
@@ -123,7 +123,7 @@ def test_every_target_is_predicted_and_told_apart():
     assert (probabilities["function"][:, 1] <= probabilities["function"][:, 0]).all()
     np.testing.assert_array_equal(predicted["h"], probabilities["function"][:, 2] > 0.5)
     scores = forest.target_scores(X[200:], y[200:])
-    np.testing.assert_allclose(scores["price"], r2(y["price"][200:], predicted["price"]))
+    np.testing.assert_allclose(scores["price"], r2_score(y["price"][200:], predicted["price"]))
     np.testing.assert_allclose(scores["p_*"], auprc(y[["p_a", "p_b"]][200:], probabilities["p_*"]))
     assert min(scores.values()) > 0.6
     np.testing.assert_allclose(forest.score(X[200:], y[200:]), np.mean(list(scores.values())))

@@ -17,7 +17,7 @@ from ramify.ensemble import (
     neighbors,
 )
 from ramify.ensemble.threshold import exceeded_threshold
-from ramify.metrics import average_precision
+from ramify.metrics import average_precision_score
 from ramify.ranking import forest_ranking, portfolio_ranking
 
 NESTED = make_hierarchical(150, random_state=0)
@@ -72,7 +72,7 @@ def test_the_sharpness_is_the_one_that_predicts_each_row_best_by_the_others():
             for row in range(150)
             for others in [np.arange(150) != row]
         ]
-        return average_precision(SETS.y, np.array(left_out))
+        return average_precision_score(SETS.y, np.array(left_out), average="micro")
 
     chosen = model.sharpness_
     scores = {sharpness: reached(sharpness) for sharpness in (1.0, 3.0, 6.0, 12.0, 24.0, chosen)}
@@ -82,7 +82,7 @@ def test_the_sharpness_is_the_one_that_predicts_each_row_best_by_the_others():
 def test_sharpnesses_that_only_rounding_tells_apart_are_equal_and_the_smallest_is_taken(monkeypatch):
     best = 0.9
     scores = iter([0.5, np.nextafter(best, 0), best, np.nextafter(best, 1), *[0.8] * 5])
-    monkeypatch.setattr(neighbors, "average_precision", lambda *_, **__: next(scores))
+    monkeypatch.setattr(neighbors, "average_precision_score", lambda *_, **__: next(scores))
     assert NeighborsClassifier(20, forest=FEW, random_state=0).fit(SETS.X, SETS.y).sharpness_ == 2.0
 
 

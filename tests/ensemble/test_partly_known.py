@@ -19,7 +19,7 @@ from ramify.ensemble import (
     NeighborsClassifier,
     Portfolio,
 )
-from ramify.metrics import auprc, average_precision
+from ramify.metrics import auprc, average_precision_score
 from ramify.targets import encode_labels
 
 DAG = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "ab"), ("b", "ab"), ("ab", "c"), ("b", "d")])
@@ -328,7 +328,7 @@ def test_a_portfolio_chooses_by_known_cells():
         deep = ForestClassifier(10, hierarchy=DAG, random_state=0).fit(X[train], partly[train])
         held.append(deep.predict_proba(X[test]).astype(np.float32))
         truth.append(closed[test].toarray())
-    expected = average_precision(np.vstack(truth), np.vstack(held), exclude_universal=True)
+    expected = average_precision_score(np.vstack(truth), np.vstack(held), average="micro", exclude_universal=True)
     np.testing.assert_allclose(model.scores_["deep"], float(expected), rtol=1e-6)
 
 

@@ -19,7 +19,7 @@ from ramify.ensemble import (
     LabelRankingForest,
     Portfolio,
 )
-from ramify.metrics import average_precision
+from ramify.metrics import average_precision_score
 
 NESTED = make_hierarchical(150, random_state=0)
 SETS = make_multilabel(150, n_labels=4, random_state=0)
@@ -45,7 +45,9 @@ def greedy(predictions, truth):
     chosen, best = [], -np.inf
     while True:
         scores = {
-            name: average_precision(truth, np.mean([*(predictions[c] for c in chosen), part], axis=0))
+            name: average_precision_score(
+                truth, np.mean([*(predictions[c] for c in chosen), part], axis=0), average="micro"
+            )
             for name, part in predictions.items()
         }
         name = max(scores, key=scores.get)
@@ -73,7 +75,9 @@ def test_the_choice_equals_greedy_selection_written_plainly():
     chosen, best = greedy(predictions, truth)
     assert model.weights_ == {name: chosen.count(name) / len(chosen) for name in dict.fromkeys(chosen)}
     assert model.score_ == pytest.approx(best)
-    assert model.scores_ == pytest.approx({n: average_precision(truth, part) for n, part in predictions.items()})
+    assert model.scores_ == pytest.approx(
+        {n: average_precision_score(truth, part, average="micro") for n, part in predictions.items()}
+    )
 
 
 def test_the_prediction_is_the_weighted_mean_of_members_fitted_to_all_rows():

@@ -10,7 +10,7 @@ import ramify
 from ramify import ForestClassifier, ForestRegressor, Hierarchy, MixedForest
 from ramify.chains import BinaryRelevance
 from ramify.ensemble import Calibrated, NeighborsClassifier, Portfolio
-from ramify.metrics import auprc, average_precision
+from ramify.metrics import auprc, average_precision_score
 from ramify.ranking import ForestRanker, forest_ranking
 
 TREE = Hierarchy.from_paths(["a", "a/b", "c"])
@@ -232,7 +232,9 @@ def test_whoever_holds_a_forest_grows_it_with_its_supervision(supervision):
     model = Portfolio({"only": forest}, cv=folds, random_state=0).fit(X, Y)
     held = [copy_of(forest).fit(X[train], Y[train]).predict_proba(X[test]) for train, test in folds]
     truth = np.vstack([Y[test] for _, test in folds])
-    expected = average_precision(truth, np.vstack(held).astype(np.float32), exclude_universal=True)
+    expected = average_precision_score(
+        truth, np.vstack(held).astype(np.float32), average="micro", exclude_universal=True
+    )
     assert model.scores_["only"] == pytest.approx(float(expected))
 
 

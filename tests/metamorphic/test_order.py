@@ -79,7 +79,7 @@ def test_permuted_label_columns_permute_the_scores_of_relief():
     FEW(given(cases.data_sets("nominal"), st.permutations(range(3)))(check))()
 
 
-@pytest.mark.parametrize("measure", ["auprc", "auroc", "average_precision", "fmax", "smin"])
+@pytest.mark.parametrize("measure", ["auprc", "roc_auc_score", "average_precision_score", "fmax", "smin"])
 def test_permuted_columns_and_rows_leave_measures_as_they_are(measure):
     def check(data, columns, rows):
         truth = pd.DataFrame(data.targets["hierarchy"], columns=NAMES)

@@ -10,17 +10,16 @@ from ramify import Hierarchy, metrics
 HIERARCHY = Hierarchy.from_paths(["a/b", "a/c", "d/e"])
 NAMES = list(HIERARCHY.names)
 SETS = (
-    "hamming",
-    "subset_accuracy",
-    "precision",
-    "recall",
-    "f_score",
-    "jaccard",
-    "true_positive_rate",
+    "hamming_loss",
+    "accuracy_score",
+    "precision_score",
+    "recall_score",
+    "f1_score",
+    "jaccard_score",
     "geometric_mean",
 )
 HIERARCHICAL = ("hierarchical_precision", "hierarchical_recall", "hierarchical_f")
-SCORES = ("auprc", "average_precision", "auroc")
+SCORES = ("auprc", "average_precision_score", "roc_auc_score")
 TYPES = (
     "bool",
     "int8",
@@ -88,7 +87,9 @@ def test_the_table_of_measures_follows_the_names(tables):
     pd.testing.assert_frame_equal(metrics.measure_table(frame(truth, [4, 2, 0, 1, 3]), shuffled, **options), expected)
 
 
-@pytest.mark.parametrize("name", ["rmse", "rrmse", "r2", "kendall_tau", "spearman_rho", "spearman_footrule"])
+@pytest.mark.parametrize(
+    "name", ["root_mean_squared_error", "rrmse", "r2_score", "kendall_tau", "spearman_rho", "spearman_footrule"]
+)
 def test_numbers_and_rankings_follow_the_names(name):
     rng = np.random.default_rng(0)
     true, predicted = (np.argsort(rng.random((20, 5)), axis=1) + 1.0 for _ in range(2))
@@ -103,8 +104,8 @@ def test_other_names_are_refused(tables):
     truth, predicted, scores = tables
     other = pd.DataFrame(predicted, columns=[*NAMES[:4], "z"])
     with pytest.raises(ValueError, match="y_true and y_pred must have the same names, each once; they differ in 'd/e'"):
-        metrics.hamming(frame(truth), other)
+        metrics.hamming_loss(frame(truth), other)
     with pytest.raises(ValueError, match="y_pred must be labels of the hierarchy, each once; the label 'z' is not in"):
-        metrics.hamming(frame(truth), other, hierarchy=HIERARCHY)
+        metrics.hamming_loss(frame(truth), other, hierarchy=HIERARCHY)
     with pytest.raises(ValueError, match="y_score must be labels of the hierarchy, each once; 1 of its labels have no"):
         metrics.auprc(truth, pd.DataFrame(scores, columns=NAMES)[NAMES[1:]], hierarchy=HIERARCHY)

@@ -12,7 +12,7 @@ from ramify import Hierarchy, metrics
 from ramify.metrics import larger_is_better, measure, takes
 
 NO_MEASURES = {
-    "Score", "calibration_error", "confusion", "label_information", "label_propensities", "label_set_measures",
+    "Score", "calibration_error", "label_information", "label_propensities", "label_set_measures",
     "larger_is_better", "measure", "measure_table", "part_score", "reliability_bins", "takes", "target_score",
 }  # fmt: skip
 MEASURES = {name: getattr(metrics, name) for name in metrics.__all__ if name not in NO_MEASURES}
@@ -30,7 +30,7 @@ def test_a_perfect_prediction_is_not_worse_than_a_wrong_one_in_the_stated_direct
         truth, opposite = np.array([[1.0, 2, 3], [3.0, 2, 1]]), np.array([[3.0, 2, 1], [1.0, 2, 3]])
     else:
         truth = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]])
-        opposite = np.zeros_like(truth) if name == "gini" else 1 - truth  # gini takes the sign away
+        opposite = 1 - truth
     options = {"hierarchy": PAIR} if name.startswith("hierarchical_") else {}
     best, worst = float(function(truth, truth, **options)), float(function(truth, opposite, **options))
     assert best > worst if larger_is_better(function) else best < worst

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.metrics import label_propensities, larger_is_better, precision_at, takes
+from ramify.metrics import label_propensities, larger_is_better, one_error, precision_at, takes
 
 
 def reference(truth, scores, k, propensity=None):
@@ -111,3 +111,11 @@ def test_bad_input_is_refused_in_words(data):
 def test_rows_without_labels_cannot_be_weighted():
     assert np.isnan(precision_at(np.zeros((3, 2), int), np.ones((3, 2)), propensity=[0.5, 0.5]))
     assert precision_at(np.zeros((3, 2), int), np.ones((3, 2))) == 0.0
+
+
+def test_one_error_is_the_share_of_rows_whose_first_label_is_wrong():
+    rng = np.random.default_rng(0)
+    truth, scores = rng.random((50, 4)) < 0.4, rng.random((50, 4))
+    expected = np.mean([not row[np.argmax(given)] for row, given in zip(truth, scores, strict=True)])
+    assert one_error(truth, scores) == pytest.approx(expected)
+    assert one_error(sparse.csr_array(truth), sparse.csr_array(scores)) == pytest.approx(expected)

@@ -29,10 +29,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from ramify import metrics
 from ramify.chains import BinaryRelevance
 from ramify.datasets import Dataset, make_multilabel
 from ramify.ensemble import ForestClassifier
-from ramify.metrics import auprc, hamming, measure
+from ramify.metrics import auprc, measure
 from ramify.study import Study
 
 
@@ -119,7 +120,7 @@ def test_label_sets_reach_scikit_learn_as_arrays_and_come_back_as_one_matrix(tmp
     for function, taken in ((auprc, scores), (coverage_error, scores), (label_ranking_loss, scores)):
         found = value(tmp_path / function.__name__, data, estimator, function)
         assert found == pytest.approx(float(function(y, taken)))
-    for function in (hamming, hamming_loss, accuracy_score):
+    for function in (metrics.hamming_loss, hamming_loss, accuracy_score):
         found = value(tmp_path / function.__name__, data, estimator, function)
         assert found == pytest.approx(float(function(y, fitted.predict(X))))
 
@@ -140,7 +141,7 @@ def test_a_label_that_the_training_rows_never_or_always_have_has_a_probability(t
 def test_losses_of_scikit_learn_and_behind_a_partial_are_minimised(tmp_path):
     datasets = {f"set{seed}": labels(seed, n=400) for seed in range(5)}
     methods = {"model": ForestClassifier(30), "prior": DummyClassifier(strategy="most_frequent")}
-    losses = {"partial": partial(hamming, average="micro"), "sklearn": hamming_loss}
+    losses = {"partial": partial(metrics.hamming_loss, average="micro"), "sklearn": hamming_loss}
     study = Study(datasets, methods, losses, 2, tmp_path).run()
     assert study.errors().empty, study.errors()["error"].iloc[0]
     for name in losses:
@@ -230,7 +231,7 @@ def test_a_measure_called_like_a_column_is_refused(tmp_path, name):
 
 
 def test_a_name_that_is_no_measure_is_refused():
-    with pytest.raises(ValueError, match="has no measure 'confusion'"):
+    with pytest.raises(ValueError, match="no measure 'confusion'"):
         Study({}, {}, ["confusion"])
 
 
@@ -268,7 +269,7 @@ def test_weights_reach_fit_and_the_measures(tmp_path):
     [
         (KNeighborsClassifier(), accuracy_score, "KNeighborsClassifier.fit takes none"),
         (make_pipeline(StandardScaler(), LogisticRegression()), accuracy_score, "Pipeline.fit takes none"),
-        (DecisionTreeClassifier(), hamming, "the measure 'it' takes none"),
+        (DecisionTreeClassifier(), metrics.hamming_loss, "the measure 'it' takes none"),
     ],
 )
 def test_what_takes_no_weights_refuses_weighted_data_by_name(tmp_path, method, function, words):
@@ -298,3 +299,10 @@ def test_unknown_cells_of_a_target_are_learnt_and_measured_as_unknown(tmp_path, 
     expected = float(auprc(truth, model.predict_proba(X)))
     assert value(tmp_path / "partly", partly, method, auprc) == expected
     assert value(tmp_path / "complete", data, method, auprc) != expected
+
+
+def test_measures_are_named_as_cross_validate_names_them(tmp_path):
+    names = ["accuracy_score", "f1_macro", "neg_log_loss", "brier_score_loss"]
+    study = Study({"a": classes()}, {"m": DecisionTreeClassifier(max_depth=2)}, names, splits=2, folder=tmp_path).run()
+    assert study.errors().empty, study.errors()["error"].iloc[0]
+    assert [study.larger_is_better(name) for name in names] == [True, True, True, False]

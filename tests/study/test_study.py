@@ -382,8 +382,8 @@ def test_nominal_features_reach_forests_within_other_estimators_as_nominal(tmp_p
     )
     stump = ForestClassifier(5, max_depth=1)
     methods = {"forest": stump, "chain": ClassifierChain(stump), "relevance": BinaryRelevance(stump)}
-    study = Study({"parity": data}, methods, measures=["hamming"], splits=2, folder=tmp_path / "study").run()
-    assert study.table("hamming").loc["parity"].to_dict() == {"forest": 0.0, "chain": 0.0, "relevance": 0.0}
+    study = Study({"parity": data}, methods, measures=["hamming_loss"], splits=2, folder=tmp_path / "study").run()
+    assert study.table("hamming_loss").loc["parity"].to_dict() == {"forest": 0.0, "chain": 0.0, "relevance": 0.0}
 
 
 def test_a_method_must_be_an_estimator_or_a_function(tmp_path):

@@ -15,7 +15,7 @@ from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated
 from ramify.ensemble.threshold import label_sets
 from ramify.features.frames import take_rows
-from ramify.metrics import auprc, auroc, measure_table, reliability_bins
+from ramify.metrics import auprc, measure_table, reliability_bins, roc_auc_score
 from ramify.targets import target_type
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def label_table(model: Any, truth: Any, predicted: Predicted, columns: Any = Non
         "rows": is_true.sum(axis=0),
         "prior": is_true.sum(axis=0) / np.maximum(known.sum(axis=0), 1),
         "auprc": np.atleast_1d(auprc(has, scores, average=None)),
-        "auroc": np.atleast_1d(auroc(has, scores, average=None)),
+        "auroc": np.atleast_1d(roc_auc_score(has, scores, average=None)),
         "f1": f1,
         "threshold": threshold,
     }

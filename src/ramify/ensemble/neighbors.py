@@ -27,7 +27,7 @@ from ramify.ensemble.threshold import (
 from ramify.features import Features, apply_features, distance_columns, learn_features, stored_like
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
-from ramify.metrics import average_precision
+from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_real
 from ramify.state import ENCODED_FEATURES, State, instance, matrix, number, numbers
 from ramify.targets import LabelTarget, encode_labels, target_type
@@ -313,7 +313,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         truth = self._labels[chosen]
         if by_rows:
             means = (self._mean_of(squares, positions, sharpness).round(_DIGITS) for sharpness in _SHARPNESSES)
-            scores = [average_precision(truth, mean, exclude_universal=True) for mean in means]
+            scores = [average_precision_score(truth, mean, average="micro", exclude_universal=True) for mean in means]
             if np.isfinite(scores).all():
                 self.sharpness_ = _SHARPNESSES[int(np.argmax(np.round(scores, _DIGITS)))]
         if is_chosen(self.threshold):

@@ -35,7 +35,7 @@ from ramify.ensemble.threshold import (
 from ramify.features import Features, learn_features, unseen_values_allowed
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
-from ramify.metrics import average_precision
+from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
@@ -434,7 +434,7 @@ class _Truth:
     def score(self, predicted: np.ndarray) -> float:
         """What a prediction reaches, larger for a better one."""
         if target_type(self.kind).has_sets:
-            reached = float(average_precision(self.Y, predicted, exclude_universal=True))
+            reached = float(average_precision_score(self.Y, predicted, average="micro", exclude_universal=True))
             return reached if np.isfinite(reached) else 0.0
         truth = self.Y.toarray() if sparse.issparse(self.Y) else self.Y
         errors = np.nanmean((truth - predicted) ** 2, axis=0)

@@ -10,7 +10,7 @@ import numpy as np
 from ramify.ensemble.for_numbers import ForNumbers
 from ramify.ensemble.tree_parameters import GuidedParameters
 from ramify.features import Features
-from ramify.metrics import r2
+from ramify.metrics import r2_score
 from ramify.targets import NumberTarget
 
 
@@ -117,7 +117,7 @@ class ForestRegressor(ForNumbers, GuidedParameters):
         self.oob_prediction_ = self._in_units(standardised)
         truth = self._in_units(target.Y)
         seen = truth[predicted], self.oob_prediction_[predicted]
-        self.oob_score_ = float(r2(*seen)) if predicted.any() else float("nan")
+        self.oob_score_ = float(r2_score(*seen)) if predicted.any() else float("nan")
 
     def predict(self, X: Any) -> np.ndarray:
         """Mean of the trees.

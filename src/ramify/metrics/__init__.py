@@ -1,14 +1,7 @@
 """How good are predictions: plain functions, one file per kind of target."""
 
-from ramify.metrics.confusion import (
-    confusion,
-    false_negative_rate,
-    false_positive_rate,
-    geometric_mean,
-    true_negative_rate,
-    true_positive_rate,
-)
-from ramify.metrics.curves import auprc, auroc, average_precision, gini
+from ramify.metrics.curves import auprc, average_precision_score, roc_auc_score
+from ramify.metrics.geometric_mean import geometric_mean
 from ramify.metrics.hierarchical import (
     fmax,
     hierarchical_f,
@@ -19,42 +12,36 @@ from ramify.metrics.hierarchical import (
 )
 from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
 from ramify.metrics.label_sets import (
-    f_score,
-    hamming,
-    harmonic_f,
-    jaccard,
+    accuracy_score,
+    f1_score,
+    hamming_loss,
+    jaccard_score,
     label_set_measures,
-    precision,
-    recall,
-    subset_accuracy,
+    precision_score,
+    recall_score,
 )
 from ramify.metrics.measure_table import measure_table
 from ramify.metrics.measures import larger_is_better, measure, takes
-from ramify.metrics.numbers import r2, rmse, rrmse
+from ramify.metrics.numbers import r2_score, root_mean_squared_error, rrmse
 from ramify.metrics.reliability import calibration_error, reliability_bins
 from ramify.metrics.score import Score
 from ramify.metrics.target_measure import part_score, target_score
-from ramify.metrics.top_labels import label_propensities, precision_at
+from ramify.metrics.top_labels import label_propensities, one_error, precision_at
 
 __all__ = [
     "Score",
+    "accuracy_score",
     "auprc",
-    "auroc",
-    "average_precision",
+    "average_precision_score",
     "calibration_error",
-    "confusion",
-    "f_score",
-    "false_negative_rate",
-    "false_positive_rate",
+    "f1_score",
     "fmax",
     "geometric_mean",
-    "gini",
-    "hamming",
-    "harmonic_f",
+    "hamming_loss",
     "hierarchical_f",
     "hierarchical_precision",
     "hierarchical_recall",
-    "jaccard",
+    "jaccard_score",
     "kendall_tau",
     "label_information",
     "label_propensities",
@@ -62,21 +49,20 @@ __all__ = [
     "larger_is_better",
     "measure",
     "measure_table",
+    "one_error",
     "part_score",
-    "precision",
     "precision_at",
-    "r2",
-    "recall",
+    "precision_score",
+    "r2_score",
+    "recall_score",
     "reliability_bins",
-    "rmse",
+    "roc_auc_score",
+    "root_mean_squared_error",
     "rrmse",
     "smin",
     "spearman_footrule",
     "spearman_rho",
-    "subset_accuracy",
     "takes",
     "target_score",
     "top_k_overlap",
-    "true_negative_rate",
-    "true_positive_rate",
 ]

@@ -68,12 +68,12 @@ def auprc(
 
 
 @measure(larger_is_better=True, takes="scores")
-def average_precision(
+def average_precision_score(
     y_true: Any,
     y_score: Any,
     *,
     hierarchy: Hierarchy | None = None,
-    average: Average = "micro",
+    average: Average = "macro",
     exclude_universal: bool = False,
 ) -> Any:
     """Mean of the precision at each positive: the precision-recall curve as a step function.
@@ -88,8 +88,8 @@ def average_precision(
         Any finite numbers, larger for a more likely label.
     hierarchy : Hierarchy or None, default=None
         Closes ``y_true`` under ancestors first.
-    average : {"micro", "macro", "weighted"} or None, default="micro"
-        As for :func:`auprc`.
+    average : {"macro", "micro", "weighted"} or None, default="macro"
+        As for :func:`auprc`; the default is scikit-learn's.
     exclude_universal : bool, default=False
         Leave out labels that every row has.
 
@@ -99,20 +99,20 @@ def average_precision(
 
     Examples
     --------
-    >>> from ramify.metrics import average_precision
-    >>> round(average_precision([0, 1, 1], [0.9, 0.8, 0.1]), 4)
+    >>> from ramify.metrics import average_precision_score
+    >>> round(average_precision_score([0, 1, 1], [0.9, 0.8, 0.1]), 4)
     0.5833
     """
     return _area(_stepwise_area, y_true, y_score, hierarchy, average, exclude_universal, needs_negatives=False)
 
 
 @measure(larger_is_better=True, takes="scores")
-def auroc(
+def roc_auc_score(
     y_true: Any,
     y_score: Any,
     *,
     hierarchy: Hierarchy | None = None,
-    average: Average = "micro",
+    average: Average = "macro",
     exclude_universal: bool = False,
 ) -> Any:
     """Area under the ROC curve: how often a positive scores higher than a negative, ties counting half.
@@ -125,8 +125,8 @@ def auroc(
         Any finite numbers, larger for a more likely label.
     hierarchy : Hierarchy or None, default=None
         Closes ``y_true`` under ancestors first.
-    average : {"micro", "macro", "weighted"} or None, default="micro"
-        As for :func:`auprc`.
+    average : {"macro", "micro", "weighted"} or None, default="macro"
+        As for :func:`auprc`; the default is scikit-learn's.
     exclude_universal : bool, default=False
         Leave out labels that every row has.
 
@@ -137,52 +137,11 @@ def auroc(
 
     Examples
     --------
-    >>> from ramify.metrics import auroc
-    >>> auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> from ramify.metrics import roc_auc_score
+    >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
     return _area(_ranked_area, y_true, y_score, hierarchy, average, exclude_universal, needs_negatives=True)
-
-
-@measure(larger_is_better=True, takes="scores")
-def gini(
-    y_true: Any,
-    y_score: Any,
-    *,
-    hierarchy: Hierarchy | None = None,
-    average: Average = "micro",
-    exclude_universal: bool = False,
-) -> Any:
-    """Gini coefficient of credit scoring, ``|1 - 2 AUROC|``.
-
-    Parameters
-    ----------
-    y_true : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
-    y_score : array-like or sparse matrix of the same shape
-        Any finite numbers, larger for a more likely label.
-    hierarchy : Hierarchy or None, default=None
-        Closes ``y_true`` under ancestors first.
-    average : {"micro", "macro", "weighted"} or None, default="micro"
-        As for :func:`auprc`. A mean is the mean of the labels' coefficients.
-    exclude_universal : bool, default=False
-        Leave out labels that every row has.
-
-    Returns
-    -------
-    Score or ndarray of shape (n_labels,)
-
-    Examples
-    --------
-    >>> from ramify.metrics import gini
-    >>> gini([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.5
-    """
-
-    def area(counts: _ThresholdCounts) -> float:
-        return abs(1.0 - 2.0 * _ranked_area(counts))
-
-    return _area(area, y_true, y_score, hierarchy, average, exclude_universal, needs_negatives=True)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ramify.metrics.inputs import (
     score_matrix,
     zero_one_matrix,
 )
-from ramify.metrics.label_sets import f_score, precision, recall
+from ramify.metrics.label_sets import f1_score, precision_score, recall_score
 from ramify.metrics.measures import measure
 from ramify.metrics.score import Score
 
@@ -67,7 +67,7 @@ def hierarchical_precision(
     >>> hierarchical_precision([[0, 1, 0]], [[0, 0, 1]], hierarchy=tree)
     0.5
     """
-    return precision(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
+    return precision_score(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
 
 
 @measure(larger_is_better=True)
@@ -91,7 +91,7 @@ def hierarchical_recall(
     >>> hierarchical_recall([[0, 1, 0]], [[1, 0, 0]], hierarchy=tree)
     0.5
     """
-    return recall(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
+    return recall_score(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
 
 
 @measure(larger_is_better=True)
@@ -115,7 +115,7 @@ def hierarchical_f(
     >>> round(hierarchical_f([[0, 1, 0]], [[1, 0, 0]], hierarchy=tree), 4)
     0.6667
     """
-    return f_score(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
+    return f1_score(y_true, y_pred, hierarchy=hierarchy, average=average, exclude_universal=exclude_universal)
 
 
 @measure(larger_is_better=True, takes="scores")

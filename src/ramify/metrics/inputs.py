@@ -12,7 +12,7 @@ from scipy import sparse
 from ramify.features.frames import as_array, frame_names, take_columns
 from ramify.metrics.score import Score
 from ramify.targets import encode_labels
-from ramify.targets.cells import as_numbers, missing_cells
+from ramify.targets.cells import as_numbers, holds_only_0_and_1, known_part, missing_cells
 
 if TYPE_CHECKING:
     from ramify.hierarchy import Hierarchy
@@ -126,6 +126,29 @@ def known_matrix(y_true: Any, hierarchy: Hierarchy | None = None) -> tuple[spars
     unknown.eliminate_zeros()
     matrix.data[np.isnan(matrix.data)] = 0.0
     return zero_one_matrix(matrix, "y_true"), sparse.csc_array(unknown.astype(bool))
+
+
+def class_columns(y_true: Any, y_pred: Any, pos_label: Any = None) -> tuple[Any, Any]:
+    """Classes as 0/1, a column for each or for ``pos_label`` alone, NaN where the truth is; label sets as they are."""
+    if sparse.issparse(y_true) or sparse.issparse(y_pred):
+        return y_true, y_pred
+    truth, predicted = as_array(y_true), as_array(y_pred)
+    if any(y.ndim != 1 and y.shape[1:] != (1,) for y in (truth, predicted)):
+        return y_true, y_pred
+    truth, predicted = truth.ravel(), predicted.ravel()
+    missing = missing_cells(truth)
+    if pos_label is None and holds_only_0_and_1(known_part(truth)):
+        return y_true, y_pred
+    if missing_cells(predicted).any():
+        raise ValueError(f"y_pred must hold a class in every row. Got none in row {missing_cells(predicted).argmax()}.")
+    try:
+        classes = np.unique(np.concatenate([truth[~missing], predicted]))
+    except TypeError:
+        raise TypeError("The classes must be of one type. Got text and numbers; pass all as text.") from None
+    chosen = classes if pos_label is None else np.array([pos_label], dtype=classes.dtype)
+    columns = (truth[:, np.newaxis] == chosen).astype(np.float64)
+    columns[missing] = np.nan
+    return columns, predicted[:, np.newaxis] == chosen
 
 
 def with_unknown(truth: sparse.csc_array, unknown: sparse.csc_array) -> sparse.csc_array:

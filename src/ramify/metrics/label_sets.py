@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.metrics.inputs import LabelPair, averaged, check_average, label_counts, label_pair, ratio, row_counts
+from ramify.metrics.inputs import (
+    LabelPair,
+    averaged,
+    check_average,
+    class_columns,
+    label_counts,
+    label_pair,
+    ratio,
+    row_counts,
+)
 from ramify.metrics.measures import measure
 from ramify.metrics.score import Score
 
@@ -19,7 +28,7 @@ _SET_AVERAGES = ("samples", "micro", "macro", "weighted", None)
 
 
 @measure(larger_is_better=False)
-def hamming(
+def hamming_loss(
     y_true: Any,
     y_pred: Any,
     *,
@@ -46,8 +55,8 @@ def hamming(
 
     Examples
     --------
-    >>> from ramify.metrics import hamming
-    >>> hamming([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]])
+    >>> from ramify.metrics import hamming_loss
+    >>> hamming_loss([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]])
     0.2
     """
     check_average(average, ("micro", None))
@@ -63,19 +72,20 @@ def hamming(
 
 
 @measure(larger_is_better=True)
-def subset_accuracy(
+def accuracy_score(
     y_true: Any,
     y_pred: Any,
     *,
     hierarchy: Hierarchy | None = None,
     exclude_universal: bool = False,
 ) -> Score:
-    """Classification accuracy (CL): the share of rows whose whole label set is right.
+    """Share of rows that are right: their class, or their whole label set (CL of the thesis).
 
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
+        0/1 per label, or classes (n_samples,); cells where the truth is NaN are left out, and `Score.n_unknown`
+        counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     exclude_universal : bool, default=False
@@ -87,17 +97,20 @@ def subset_accuracy(
 
     Examples
     --------
-    >>> from ramify.metrics import subset_accuracy
-    >>> subset_accuracy([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    >>> from ramify.metrics import accuracy_score
+    >>> accuracy_score([[1, 0], [1, 1]], [[1, 0], [0, 1]])
     0.5
     """
+    y_true, y_pred = class_columns(y_true, y_pred)
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
     both, true, predicted = _row_counts(pair)
-    return Score(np.mean((both == true) & (both == predicted)), n_left_out=pair.n_left_out, n_unknown=pair.n_unknown)
+    right, known = (both == true) & (both == predicted), _known_rows(pair)
+    value = right[known].mean() if known.any() else np.nan
+    return Score(value, n_left_out=pair.n_left_out, n_unknown=pair.n_unknown)
 
 
 @measure(larger_is_better=True)
-def precision(
+def precision_score(
     y_true: Any,
     y_pred: Any,
     *,
@@ -105,23 +118,28 @@ def precision(
     average: SetAverage = "samples",
     empty: Literal["zero", "skip"] = "zero",
     exclude_universal: bool = False,
+    pos_label: Any = None,
 ) -> Any:
     """Share of the predicted labels that are true; PR of the thesis with ``average="samples"``.
 
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
+        0/1 per label, or classes (n_samples,), taken one against the rest in turn without ``pos_label``. Cells where
+        the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
         Mean over rows, pooled over all pairs, mean over labels, mean weighted by the labels' frequency in ``y_true``,
-        or one value per label.
+        or one value per label. With a single label ``"samples"`` is that label's value, as scikit-learn's
+        ``"binary"``; classes need one of the others.
     empty : {"zero", "skip"}, default="zero"
         For ``average="samples"``, a row where nothing was predicted: 1 if nothing is true either and 0 otherwise, or
         left out. Labels where nothing was predicted are left out of means over labels.
     exclude_universal : bool, default=False
         Leave out labels that every row has.
+    pos_label : object, default=None
+        For classes, the one that counts as positive.
 
     Returns
     -------
@@ -134,15 +152,15 @@ def precision(
 
     Examples
     --------
-    >>> from ramify.metrics import precision
-    >>> precision([[1, 1, 0, 1, 0]], [[1, 1, 1, 1, 1]])
+    >>> from ramify.metrics import precision_score
+    >>> precision_score([[1, 1, 0, 1, 0]], [[1, 1, 1, 1, 1]])
     0.6
     """
-    return _set_measure("precision", y_true, y_pred, hierarchy, average, empty, exclude_universal)
+    return _set_measure("precision", y_true, y_pred, hierarchy, average, empty, exclude_universal, pos_label)
 
 
 @measure(larger_is_better=True)
-def recall(
+def recall_score(
     y_true: Any,
     y_pred: Any,
     *,
@@ -150,21 +168,25 @@ def recall(
     average: SetAverage = "samples",
     empty: Literal["zero", "skip"] = "zero",
     exclude_universal: bool = False,
+    pos_label: Any = None,
 ) -> Any:
     """Share of the true labels that are predicted; RE of the thesis with ``average="samples"``.
 
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
+        0/1 per label, or classes (n_samples,), taken one against the rest in turn without ``pos_label``. Cells where
+        the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
-        As for :func:`precision`.
+        As for :func:`precision_score`.
     empty : {"zero", "skip"}, default="zero"
         For ``average="samples"``, a row without a true label: 1 if nothing was predicted and 0 otherwise, or left out.
     exclude_universal : bool, default=False
         Leave out labels that every row has.
+    pos_label : object, default=None
+        For classes, the one that counts as positive.
 
     Returns
     -------
@@ -172,15 +194,15 @@ def recall(
 
     Examples
     --------
-    >>> from ramify.metrics import recall
-    >>> round(recall([[1, 1, 0, 1, 0]], [[1, 0, 0, 0, 0]]), 2)
+    >>> from ramify.metrics import recall_score
+    >>> round(recall_score([[1, 1, 0, 1, 0]], [[1, 0, 0, 0, 0]]), 2)
     0.33
     """
-    return _set_measure("recall", y_true, y_pred, hierarchy, average, empty, exclude_universal)
+    return _set_measure("recall", y_true, y_pred, hierarchy, average, empty, exclude_universal, pos_label)
 
 
 @measure(larger_is_better=True)
-def f_score(
+def f1_score(
     y_true: Any,
     y_pred: Any,
     *,
@@ -188,21 +210,25 @@ def f_score(
     average: SetAverage = "samples",
     empty: Literal["zero", "skip"] = "zero",
     exclude_universal: bool = False,
+    pos_label: Any = None,
 ) -> Any:
     """Harmonic mean of precision and recall, row by row; F1 of the thesis with ``average="samples"``.
 
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
+        0/1 per label, or classes (n_samples,), taken one against the rest in turn without ``pos_label``. Cells where
+        the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
-        As for :func:`precision`.
+        As for :func:`precision_score`.
     empty : {"zero", "skip"}, default="zero"
         For ``average="samples"``, a row where both sets are empty: 1, or left out.
     exclude_universal : bool, default=False
         Leave out labels that every row has.
+    pos_label : object, default=None
+        For classes, the one that counts as positive.
 
     Returns
     -------
@@ -210,15 +236,15 @@ def f_score(
 
     Examples
     --------
-    >>> from ramify.metrics import f_score
-    >>> f_score([[1, 1, 0, 1, 0]], [[1, 1, 1, 1, 1]])
+    >>> from ramify.metrics import f1_score
+    >>> f1_score([[1, 1, 0, 1, 0]], [[1, 1, 1, 1, 1]])
     0.75
     """
-    return _set_measure("f_score", y_true, y_pred, hierarchy, average, empty, exclude_universal)
+    return _set_measure("f1", y_true, y_pred, hierarchy, average, empty, exclude_universal, pos_label)
 
 
 @measure(larger_is_better=True)
-def jaccard(
+def jaccard_score(
     y_true: Any,
     y_pred: Any,
     *,
@@ -226,21 +252,25 @@ def jaccard(
     average: SetAverage = "samples",
     empty: Literal["zero", "skip"] = "zero",
     exclude_universal: bool = False,
+    pos_label: Any = None,
 ) -> Any:
     """Shared labels over all labels of the two sets; accuracy (AC) of the thesis with ``average="samples"``.
 
     Parameters
     ----------
     y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
+        0/1 per label, or classes (n_samples,), taken one against the rest in turn without ``pos_label``. Cells where
+        the truth is NaN are left out, and `Score.n_unknown` counts them.
     hierarchy : Hierarchy or None, default=None
         Closes both under ancestors first.
     average : {"samples", "micro", "macro", "weighted"} or None, default="samples"
-        As for :func:`precision`.
+        As for :func:`precision_score`.
     empty : {"zero", "skip"}, default="zero"
         For ``average="samples"``, a row where both sets are empty: 1, or left out.
     exclude_universal : bool, default=False
         Leave out labels that every row has.
+    pos_label : object, default=None
+        For classes, the one that counts as positive.
 
     Returns
     -------
@@ -248,59 +278,11 @@ def jaccard(
 
     Examples
     --------
-    >>> from ramify.metrics import jaccard
-    >>> round(jaccard([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]]), 2)
+    >>> from ramify.metrics import jaccard_score
+    >>> round(jaccard_score([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]]), 2)
     0.67
     """
-    return _set_measure("jaccard", y_true, y_pred, hierarchy, average, empty, exclude_universal)
-
-
-@measure(larger_is_better=True)
-def harmonic_f(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    hierarchy: Hierarchy | None = None,
-    empty: Literal["zero", "skip"] = "zero",
-    exclude_universal: bool = False,
-) -> Score:
-    """F2 of the thesis: the harmonic mean of mean precision and mean recall over rows.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
-    hierarchy : Hierarchy or None, default=None
-        Closes both under ancestors first.
-    empty : {"zero", "skip"}, default="zero"
-        As for :func:`precision` and :func:`recall`.
-    exclude_universal : bool, default=False
-        Leave out labels that every row has.
-
-    Returns
-    -------
-    Score
-        0 where precision and recall are both 0.
-
-    Notes
-    -----
-    This is not the F-beta measure with beta = 2. It differs from :func:`f_score`, which takes the mean of the rows'
-    harmonic means.
-
-    Examples
-    --------
-    >>> from ramify.metrics import harmonic_f
-    >>> round(harmonic_f([[1, 1, 0, 1, 0]], [[1, 1, 1, 1, 1]]), 2)
-    0.75
-    """
-    options: dict[str, Any] = {"hierarchy": hierarchy, "empty": empty, "exclude_universal": exclude_universal}
-    mean_precision = precision(y_true, y_pred, average="samples", **options)
-    mean_recall = recall(y_true, y_pred, average="samples", **options)
-    return Score(
-        harmonic_mean(mean_precision, mean_recall),
-        n_left_out=max(mean_precision.n_left_out, mean_recall.n_left_out),
-        n_unknown=mean_precision.n_unknown,
-    )
+    return _set_measure("jaccard", y_true, y_pred, hierarchy, average, empty, exclude_universal, pos_label)
 
 
 def label_set_measures(
@@ -328,6 +310,11 @@ def label_set_measures(
     -------
     dict of str to Score
 
+    Notes
+    -----
+    F2 is the harmonic mean of mean precision and mean recall, 0 where both are 0; it is not the F-beta measure with
+    beta = 2. F1 is the mean of the rows' harmonic means.
+
     Examples
     --------
     >>> from ramify.metrics import label_set_measures
@@ -337,10 +324,21 @@ def label_set_measures(
     """
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
     sets = (pair.cells(), pair.other)
-    measures = {"HL": hamming(*sets), "CL": subset_accuracy(*sets)}
-    for name, function in (("PR", precision), ("RE", recall), ("F1", f_score), ("F2", harmonic_f), ("AC", jaccard)):
-        measures[name] = function(*sets, empty=empty)
-    return measures
+    mean_precision, mean_recall = precision_score(*sets, empty=empty), recall_score(*sets, empty=empty)
+    harmonic = Score(
+        harmonic_mean(mean_precision, mean_recall),
+        n_left_out=max(mean_precision.n_left_out, mean_recall.n_left_out),
+        n_unknown=mean_precision.n_unknown,
+    )
+    return {
+        "HL": hamming_loss(*sets),
+        "CL": accuracy_score(*sets),
+        "PR": mean_precision,
+        "RE": mean_recall,
+        "F1": f1_score(*sets, empty=empty),
+        "F2": harmonic,
+        "AC": jaccard_score(*sets, empty=empty),
+    }
 
 
 def harmonic_mean(first: float, second: float) -> float:
@@ -356,16 +354,28 @@ def _set_measure(
     average: SetAverage,
     empty: str,
     exclude_universal: bool,
+    pos_label: Any,
 ) -> Any:
     check_average(average, _SET_AVERAGES)
     if empty not in ("zero", "skip"):
         raise ValueError(f"The 'empty' parameter must be 'zero' or 'skip'. Got {empty!r} instead.")
-    pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
+    classes, predicted_classes = class_columns(y_true, y_pred, pos_label)
+    if average == "samples" and classes is not y_true and classes.shape[1] > 1:
+        raise ValueError(
+            "A mean over rows is for label sets. For classes pass average='macro', 'micro' or 'weighted', or None, or "
+            "name the positive class with pos_label."
+        )
+    pair = label_pair(
+        classes, predicted_classes, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal
+    )
+    if average == "samples" and pair.truth.shape[1] + pair.n_left_out == 1:
+        average = "micro"
     if average == "samples":
         both, true, predicted = _row_counts(pair)
         values = _of_counts(measure, both, true, predicted)
         if empty == "zero":
             values = np.where(np.isnan(values), (true == 0) & (predicted == 0), values)
+        values[~_known_rows(pair)] = np.nan
         return averaged(values, both, "macro", 0, pair.n_unknown)
     both, true, predicted = (label_counts(m) for m in (pair.shared(), pair.truth, pair.other))
     if average == "micro":
@@ -379,10 +389,16 @@ def _of_counts(measure: str, both: Any, true: Any, predicted: Any) -> NDArray[np
         return ratio(both, predicted)
     if measure == "recall":
         return ratio(both, true)
-    if measure == "f_score":
+    if measure == "f1":
         return ratio(2 * both, true + predicted)
     return ratio(both, true + predicted - both)
 
 
 def _row_counts(pair: LabelPair) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     return row_counts(pair.shared()), row_counts(pair.truth), row_counts(pair.other)
+
+
+def _known_rows(pair: LabelPair) -> NDArray[np.bool_]:
+    """The rows of which some label is known."""
+    n_rows, n_labels = pair.truth.shape
+    return np.ones(n_rows, dtype=bool) if pair.unknown is None else row_counts(pair.unknown) < n_labels

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify.features.frames import as_array
-from ramify.metrics.confusion import geometric_mean, true_positive_rate
-from ramify.metrics.curves import auprc, auroc, average_precision
+from ramify.metrics.curves import auprc, average_precision_score, roc_auc_score
+from ramify.metrics.geometric_mean import geometric_mean
 from ramify.metrics.hierarchical import (
     fmax,
     hierarchical_f,
@@ -21,9 +21,16 @@ from ramify.metrics.hierarchical import (
 )
 from ramify.metrics.inputs import known_matrix, matched_by_name, with_unknown, zero_one_matrix
 from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
-from ramify.metrics.label_sets import f_score, hamming, jaccard, precision, recall, subset_accuracy
+from ramify.metrics.label_sets import (
+    accuracy_score,
+    f1_score,
+    hamming_loss,
+    jaccard_score,
+    precision_score,
+    recall_score,
+)
 from ramify.metrics.measures import larger_is_better
-from ramify.metrics.numbers import r2, rmse, rrmse
+from ramify.metrics.numbers import r2_score, root_mean_squared_error, rrmse
 from ramify.parameters import check_option
 from ramify.targets import MEASURED_KINDS, target_type
 
@@ -122,13 +129,13 @@ def _label_measures(truth: sparse.csc_array, scores: Any, predicted: Any, hierar
         "AUPRC, pooled": (auprc, auprc(truth, scores)),
         "AUPRC, mean of labels": (auprc, auprc(truth, scores, average="macro")),
         "AUPRC, weighted mean": (auprc, auprc(truth, scores, average="weighted")),
-        "average precision, pooled": (average_precision, average_precision(truth, scores)),
-        "AUROC, pooled": (auroc, auroc(truth, scores)),
-        "AUROC, mean of labels": (auroc, auroc(truth, scores, average="macro")),
-        "Hamming loss": (hamming, hamming(truth, predicted)),
-        "subset accuracy": (subset_accuracy, subset_accuracy(truth, predicted)),
+        "average precision, pooled": (average_precision_score, average_precision_score(truth, scores, average="micro")),
+        "AUROC, pooled": (roc_auc_score, roc_auc_score(truth, scores, average="micro")),
+        "AUROC, mean of labels": (roc_auc_score, roc_auc_score(truth, scores, average="macro")),
+        "Hamming loss": (hamming_loss, hamming_loss(truth, predicted)),
+        "subset accuracy": (accuracy_score, accuracy_score(truth, predicted)),
     }
-    by_example = {"precision": precision, "recall": recall, "F": f_score, "Jaccard": jaccard}
+    by_example = {"precision": precision_score, "recall": recall_score, "F": f1_score, "Jaccard": jaccard_score}
     for name, function in by_example.items():
         measures[f"{name}, mean of rows"] = (function, function(truth, predicted))
     n_unknown = np.asarray(np.isnan(truth.data), dtype=np.int64)
@@ -154,21 +161,20 @@ def _label_measures(truth: sparse.csc_array, scores: Any, predicted: Any, hierar
 def _class_measures(y_true: Any, scores: NDArray[np.float64], predicted: Any, classes: Any) -> _Measures:
     names = np.asarray(classes)
     one_hot, predicted_one_hot = (np.asarray(y)[:, np.newaxis] == names for y in (y_true, predicted))
-    rate, mean = true_positive_rate, geometric_mean
     return {
-        "accuracy": (subset_accuracy, subset_accuracy(one_hot, predicted_one_hot)),
-        "balanced accuracy": (rate, rate(one_hot, predicted_one_hot, average="macro")),
-        "GM, weighted mean": (mean, mean(one_hot, predicted_one_hot, average="weighted")),
-        "AUROC, mean of classes": (auroc, auroc(one_hot, scores, average="macro")),
+        "accuracy": (accuracy_score, accuracy_score(one_hot, predicted_one_hot)),
+        "balanced accuracy": (recall_score, recall_score(one_hot, predicted_one_hot, average="macro")),
+        "GM, weighted mean": (geometric_mean, geometric_mean(one_hot, predicted_one_hot, average="weighted")),
+        "AUROC, mean of classes": (roc_auc_score, roc_auc_score(one_hot, scores, average="macro")),
         "AUPRC, mean of classes": (auprc, auprc(one_hot, scores, average="macro")),
     }
 
 
 def _number_measures(y_true: Any, predicted: Any, means: NDArray[np.float64]) -> _Measures:
     return {
-        "RMSE": (rmse, rmse(y_true, predicted)),
+        "RMSE": (root_mean_squared_error, root_mean_squared_error(y_true, predicted)),
         "RRMSE": (rrmse, rrmse(y_true, predicted, mean=means)),
-        "R2": (r2, r2(y_true, predicted, mean=means)),
+        "R2": (r2_score, r2_score(y_true, predicted, mean=means)),
     }
 
 

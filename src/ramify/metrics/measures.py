@@ -56,8 +56,8 @@ def larger_is_better(function: Callable[..., Any]) -> bool | None:
     --------
     >>> from functools import partial
     >>> from sklearn.metrics import log_loss
-    >>> from ramify.metrics import auprc, hamming, larger_is_better
-    >>> larger_is_better(auprc), larger_is_better(partial(hamming, average="micro")), larger_is_better(log_loss)
+    >>> from ramify.metrics import auprc, hamming_loss, larger_is_better
+    >>> larger_is_better(auprc), larger_is_better(partial(hamming_loss, average="micro")), larger_is_better(log_loss)
     (True, False, False)
     >>> print(larger_is_better(lambda y_true, y_pred: 0.0))
     None
@@ -100,6 +100,27 @@ def takes(function: Callable[..., Any]) -> Takes:
         return "decisions"
     called_predictions = is_sklearn(inner) and getattr(inner, "__name__", "") in _SKLEARN_SCORES_CALLED_PREDICTIONS
     return "scores" if called_predictions or any(name in names for name in _SCORES) else "classes"
+
+
+def named_measure(name: str) -> Callable[..., Any]:
+    """The measure of that name: of `ramify.metrics`, of `sklearn.metrics`, or a scorer that `cross_validate` knows."""
+    import sklearn.metrics
+
+    from ramify import metrics
+
+    for module in (metrics, sklearn.metrics):
+        function = getattr(module, name, None) if name in module.__all__ else None
+        if callable(function) and larger_is_better(function) is not None:
+            found: Callable[..., Any] = function
+            return found
+    if name in sklearn.metrics.get_scorer_names():
+        scorer: Callable[..., Any] = sklearn.metrics.get_scorer(name)
+        return scorer
+    known = sorted(each for each in metrics.__all__ if hasattr(getattr(metrics, each), "larger_is_better"))
+    raise ValueError(
+        f"There is no measure {name!r}. Name one of ramify.metrics ({', '.join(known)}), a function of sklearn.metrics "
+        "or a scorer that sklearn.metrics.get_scorer_names lists."
+    )
 
 
 def unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:

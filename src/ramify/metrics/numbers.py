@@ -15,7 +15,7 @@ NumberAverage = Literal["macro"] | None
 
 
 @measure(larger_is_better=False, takes="numbers")
-def rmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro") -> Any:
+def root_mean_squared_error(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro") -> Any:
     """Root of the mean squared error.
 
     Parameters
@@ -31,8 +31,8 @@ def rmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro") -> Any:
 
     Examples
     --------
-    >>> from ramify.metrics import rmse
-    >>> rmse([1.0, 2.0], [1.0, 4.0])
+    >>> from ramify.metrics import root_mean_squared_error
+    >>> root_mean_squared_error([1.0, 2.0], [1.0, 4.0])
     1.4142135623730951
     """
     true, predicted = _number_pair(y_true, y_pred)
@@ -68,7 +68,7 @@ def rrmse(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: A
 
 
 @measure(larger_is_better=True, takes="numbers")
-def r2(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: Any = None) -> Any:
+def r2_score(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: Any = None) -> Any:
     """Coefficient of determination: one minus the squared error relative to that of predicting the mean.
 
     Parameters
@@ -87,8 +87,8 @@ def r2(y_true: Any, y_pred: Any, *, average: NumberAverage = "macro", mean: Any 
 
     Examples
     --------
-    >>> from ramify.metrics import r2
-    >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    >>> from ramify.metrics import r2_score
+    >>> r2_score([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     1.0
     """
     true, predicted = _number_pair(y_true, y_pred)

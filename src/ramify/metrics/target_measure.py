@@ -8,10 +8,10 @@ import numpy as np
 
 from ramify.metrics.curves import auprc
 from ramify.metrics.label_rankings import kendall_tau
-from ramify.metrics.numbers import r2
+from ramify.metrics.numbers import r2_score
 from ramify.targets import MixedPart, Target, target_type
 
-MEASURES = {measure.__name__: measure for measure in (auprc, kendall_tau, r2)}
+MEASURES = {measure.__name__: measure for measure in (auprc, kendall_tau, r2_score)}
 
 
 def target_score(target: Target, y_true: Any, y_pred: Any) -> float:

@@ -75,6 +75,39 @@ def precision_at(
     return Score((found @ worth).sum() / best if best > 0 else np.nan, n_unknown=pair.n_unknown)
 
 
+@measure(larger_is_better=False, takes="scores")
+def one_error(y_true: Any, y_score: Any, *, hierarchy: Hierarchy | None = None) -> Score:
+    """Share of the rows whose label of highest score is none of theirs.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        0/1 per label; NaN is unknown.
+    y_score : array-like or sparse matrix of the same shape
+        Any finite numbers, larger for a more likely label.
+    hierarchy : Hierarchy or None, default=None
+        Closes ``y_true`` under ancestors first.
+
+    Returns
+    -------
+    Score
+        One minus `precision_at` for ``k=1``. A row without a label counts as an error.
+
+    References
+    ----------
+    Schapire, R. E. and Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
+    Learning 39, 135-168.
+
+    Examples
+    --------
+    >>> from ramify.metrics import one_error
+    >>> one_error([[1, 0], [0, 1]], [[0.9, 0.1], [0.8, 0.2]])
+    0.5
+    """
+    hits = precision_at(y_true, y_score, k=1, hierarchy=hierarchy)
+    return Score(1.0 - hits, n_unknown=hits.n_unknown)
+
+
 def label_propensities(y: Any, *, a: float = 0.55, b: float = 1.5) -> NDArray[np.float64]:
     r"""How often each label is noted where it applies, estimated from how many rows have it.
 

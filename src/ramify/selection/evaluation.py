@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from ramify.features.frames import column_names, take_rows
-from ramify.metrics import auroc, average_precision, geometric_mean
+from ramify.metrics import average_precision_score, geometric_mean, roc_auc_score
 from ramify.parameters import check_integer
 from ramify.ranking import FeatureRanking
 from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
@@ -87,16 +87,16 @@ class SelectionResult:
             column = 1 if positive is None else int(np.flatnonzero(self.classes == positive)[0])
             present = (truth == self.classes[column]).astype(int)
             return {
-                "auprc": float(average_precision(present, scores[:, column])),
-                "auroc": float(auroc(present, scores[:, column])),
+                "auprc": float(average_precision_score(present, scores[:, column])),
+                "auroc": float(roc_auc_score(present, scores[:, column])),
                 "gm": float(geometric_mean(truth, predicted, pos_label=self.classes[column])),
                 "accuracy": accuracy,
             }
         members = (truth[:, None] == self.classes).astype(int)
         chosen = (predicted[:, None] == self.classes).astype(int)
         return {
-            "auprc": float(average_precision(members, scores, average="weighted")),
-            "auroc": float(auroc(members, scores, average="weighted")),
+            "auprc": float(average_precision_score(members, scores, average="weighted")),
+            "auroc": float(roc_auc_score(members, scores, average="weighted")),
             "gm": float(geometric_mean(members, chosen, average="weighted")),
             "accuracy": accuracy,
         }

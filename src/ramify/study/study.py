@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import sklearn.metrics
 
 from ramify import metrics
 from ramify.compare import Comparison, compare
 from ramify.datasets import Dataset
+from ramify.metrics.measures import named_measure
 from ramify.parameters import check_integer, check_jobs
 from ramify.study.backends import Task, dask_client, run_dask, run_local
 from ramify.study.cells import Cell, describe, make_cell, method_content, run_cell
@@ -238,8 +238,8 @@ class Study:
         """Which way a measure points: as `losses` and `gains` say, else as its function or its name is known for."""
         if measure in self.losses or measure in self.gains:
             return measure in self.gains
-        function = self.measures.get(measure) or _known_measure(measure)
-        larger = None if function is None else metrics.larger_is_better(function)
+        function = self.measures.get(measure)
+        larger = _direction_by_name(measure) if function is None else metrics.larger_is_better(function)
         if larger is None:
             raise ValueError(
                 f"Nothing says whether larger values of {measure!r} are better. Say it with Study(..., "
@@ -368,17 +368,12 @@ _COORDINATES = frozenset(COLUMNS) - {"measures"}
 def _named_measures(measures: Mapping[str, Callable[..., float]] | Sequence[str]) -> dict[str, Callable[..., float]]:
     if isinstance(measures, Mapping):
         return dict(measures)
-    known = [name for name in metrics.__all__ if hasattr(getattr(metrics, name), "larger_is_better")]
-    unknown = [name for name in measures if name not in known]
-    if unknown:
-        raise ValueError(f"ramify.metrics has no measure {unknown[0]!r}; it has {', '.join(sorted(known))}.")
-    return {name: getattr(metrics, name) for name in measures}
+    return {name: named_measure(name) for name in measures}
 
 
-def _known_measure(name: str) -> Callable[..., Any] | None:
-    """The measure of that name in ramify.metrics or sklearn.metrics, for what functions return by name."""
-    for module in (metrics, sklearn.metrics):
-        if name in module.__all__:
-            function: Callable[..., Any] = getattr(module, name)
-            return function
-    return None
+def _direction_by_name(name: str) -> bool | None:
+    """Which way a measure of that name points, for what functions return by name."""
+    try:
+        return metrics.larger_is_better(named_measure(name))
+    except ValueError:
+        return None

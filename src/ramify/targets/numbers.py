@@ -35,7 +35,7 @@ class NumberTarget(Target):
     kind: ClassVar[str] = "numbers"
     nouns: ClassVar[tuple[str, str]] = ("target", "targets")
     forest: ClassVar[str] = "ForestRegressor"
-    measure: ClassVar[str] = "r2"
+    measure: ClassVar[str] = "r2_score"
     measure_title: ClassVar[str] = "R2"
 
     Y: np.ndarray
