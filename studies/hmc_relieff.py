@@ -140,6 +140,7 @@ def curves(
             hierarchy=train.hierarchy,
             max_features=-(-len(chosen) // 10),
             categorical_features=train.categorical_features[chosen],
+            min_category_rows=1,
             random_state=seed,
         ).fit(train.X[:, chosen], train.y)
         return float(auprc(test.y, forest.predict_proba(test.X[:, chosen])))

@@ -125,7 +125,12 @@ def load(files: tuple[str, ...]) -> Dataset:
 def forest_of(train: Dataset, name: str, n_trees: int, seed: int) -> ForestClassifier:
     nominal = train.categorical_features
     return ForestClassifier(
-        n_trees, hierarchy=train.hierarchy, categorical_features=nominal, random_state=seed, **ENSEMBLES[name]
+        n_trees,
+        hierarchy=train.hierarchy,
+        categorical_features=nominal,
+        min_category_rows=1,
+        random_state=seed,
+        **ENSEMBLES[name],
     ).fit(train.X, train.y)
 
 
@@ -157,7 +162,12 @@ def boosted(train: Dataset, test: Dataset, seed: int, *, sizes: tuple[int, ...])
     """Gains of boosted trees, the paper's future work, after as many rounds as the ensembles have trees."""
     nominal = train.categorical_features
     model = BoostedClassifier(
-        max(sizes), hierarchy=train.hierarchy, categorical_features=nominal, early_stopping=None, random_state=seed
+        max(sizes),
+        hierarchy=train.hierarchy,
+        categorical_features=nominal,
+        min_category_rows=1,
+        early_stopping=None,
+        random_state=seed,
     ).fit(train.X, train.y)
     rankings = nested_rankings(model, sizes, "genie3", per_label=False)
     return qualities({f"genie3 {size}": one for size, one in zip(sizes, rankings, strict=True)}, train, test)

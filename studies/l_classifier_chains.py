@@ -175,7 +175,7 @@ def credit(n_rows: int, n_features: int) -> Dataset:
 
 def learner(method: str, n_trees: int, seed: int) -> Any:
     """The four classifiers of chapters 5 to 7 and the one-chain orders of chapter 3."""
-    forest = ForestClassifier(n_trees, n_jobs=1)
+    forest = ForestClassifier(n_trees, min_category_rows=1, n_jobs=1)
     made = {
         "BR": BinaryRelevance(forest),
         "CC": ClassifierChain(forest),

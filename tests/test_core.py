@@ -50,6 +50,7 @@ def test_what_workers_are_sent_pickles():
         min_samples_leaf=1,
         min_impurity_decrease=0.0,
         min_weight_fraction_leaf=0.0,
+        min_category_rows=1,
         oblique=0,
         backing=0,
     )

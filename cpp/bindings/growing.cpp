@@ -11,6 +11,7 @@ namespace {
 GrowParams checked(GrowParams growth) {
   require(growth.n_trees >= 0 && growth.first_tree >= 0 && growth.max_features >= 1,
           "n_trees and first_tree must be at least 0, max_features at least 1.");
+  require(growth.min_category_rows >= 1, "min_category_rows must be at least 1.");
   require(growth.oblique == 0 || growth.oblique >= 2, "oblique must be 0, or at least 2 features to combine.");
   return growth;
 }
@@ -56,7 +57,8 @@ void bind_growing(nb::module_& m) {
           [](GrowParams* self, std::uint64_t seed, std::int64_t first_tree, std::int64_t n_trees,
              std::int64_t max_features, bool bootstrap, bool random_splits, std::int64_t max_depth,
              std::int64_t min_samples_split, std::int64_t min_samples_leaf, double min_impurity_decrease,
-             double min_weight_fraction_leaf, std::int64_t oblique, std::int64_t backing) {
+             double min_weight_fraction_leaf, std::int64_t min_category_rows, std::int64_t oblique,
+             std::int64_t backing) {
             GrowParams growth;
             growth.seed = seed;
             growth.first_tree = first_tree;
@@ -69,13 +71,14 @@ void bind_growing(nb::module_& m) {
             growth.min_samples_leaf = min_samples_leaf;
             growth.min_impurity_decrease = min_impurity_decrease;
             growth.min_weight_fraction_leaf = min_weight_fraction_leaf;
+            growth.min_category_rows = min_category_rows;
             growth.oblique = oblique;
             growth.backing = backing;
             new (self) GrowParams(checked(growth));
           },
           nb::kw_only(), "seed"_a, "first_tree"_a, "n_trees"_a, "max_features"_a, "bootstrap"_a, "random_splits"_a,
           "max_depth"_a, "min_samples_split"_a, "min_samples_leaf"_a, "min_impurity_decrease"_a,
-          "min_weight_fraction_leaf"_a, "oblique"_a, "backing"_a,
+          "min_weight_fraction_leaf"_a, "min_category_rows"_a, "oblique"_a, "backing"_a,
           "The trees first_tree .. first_tree + n_trees - 1 of the forest with this seed.")
       .def_ro("seed", &GrowParams::seed)
       .def_ro("first_tree", &GrowParams::first_tree)
@@ -88,6 +91,8 @@ void bind_growing(nb::module_& m) {
       .def_ro("min_samples_leaf", &GrowParams::min_samples_leaf)
       .def_ro("min_impurity_decrease", &GrowParams::min_impurity_decrease)
       .def_ro("min_weight_fraction_leaf", &GrowParams::min_weight_fraction_leaf)
+      .def_ro("min_category_rows", &GrowParams::min_category_rows,
+              "In a node, nominal values with fewer draws go to one side together.")
       .def_ro("oblique", &GrowParams::oblique, "Numeric features per combination that is looked at; 0: features alone.")
       .def_ro("backing", &GrowParams::backing, "Leaves are backed by ancestors of at most so many draws; 0: by none.")
       .def(

@@ -145,6 +145,7 @@ class TreeGrower {
     const NodeSlice slice{rows, n, positions_.data(), node.begin};
     SideLimits limits{draws_.data(), n_draws, params_.min_samples_leaf};
     limits.draws_are_weights = examples_.weights.empty();
+    limits.min_category_rows = params_.min_category_rows;
     if (min_weight > 0) {
       limits.weights = weights_.data();
       limits.weight = total;
@@ -165,10 +166,12 @@ class TreeGrower {
     while (draws_on() && drawing_.draw(random, splitter_.entries)) {
       if (n > many_rows) control.check();
       if (drawing_.feature() >= first_fixed) continue;
-      ++n_drawn;
-      if (drawing_.repeated()) continue;  // as good as a feature drawn before, which stays
+      if (drawing_.repeated()) {  // as good as a feature drawn before, which stays
+        ++n_drawn;
+        continue;
+      }
       combining_.take(drawing_.feature(), splitter_.entries);
-      look_at(drawing_.feature(), n, random);
+      n_drawn += look_at(drawing_.feature(), n, random);
     }
     look_at_combinations(n, random, control);
     n_constant = drawing_.n_constant();
@@ -178,13 +181,10 @@ class TreeGrower {
     split_node(node, slice, decrease, total, level, n_constant, tree);
   }
 
-  /// Find the best split of the feature in the splitter's entries.
-  void look_at(std::int64_t feature, std::int64_t n, Random& random) {
-    if (params_.random_splits) {
-      splitter_.random(feature, table_.column(feature), random, best_);
-    } else {
-      splitter_.best(feature, table_.head(feature), n, best_);
-    }
+  /// Find the best split of the feature in the splitter's entries; false where it is as good as constant.
+  bool look_at(std::int64_t feature, std::int64_t n, Random& random) {
+    if (params_.random_splits) return splitter_.random(feature, table_.column(feature), random, best_);
+    return splitter_.best(feature, table_.head(feature), n, best_);
   }
 
   /// Look at the features that need no luck; returns how many of them are not constant.
@@ -193,8 +193,7 @@ class TreeGrower {
     for (std::int64_t feature = first; feature < table_.n_features(); ++feature) {
       gather(table_, feature, slice, splitter_.entries);
       if (splitter_.entries.constant()) continue;
-      look_at(feature, slice.n, random);
-      ++n_looked_at;
+      n_looked_at += look_at(feature, slice.n, random);
     }
     return n_looked_at;
   }

@@ -27,6 +27,7 @@ struct GrowParams {
   bool all_features_at_root = false;      ///< draw on where the root's features give no split
   double min_weight_fraction_leaf = 0.0;  ///< smallest weight of a side, of the weight of the root
   std::int64_t oblique = 0;               ///< numeric features per combination that is also looked at; 0: none
+  std::int64_t min_category_rows = 1;     ///< in a node, nominal values with fewer draws go to one side together
   std::int64_t backing = 0;               ///< leaves are backed by their ancestors of at most so many draws
 };
 

@@ -92,6 +92,7 @@ struct SideLimits {
   double weight = 0;                ///< of the node
   double min_weight = 0;
   bool draws_are_weights = false;
+  std::int64_t min_category_rows = 1;  ///< values with fewer draws go to one side together
 
   bool any() const { return min_samples_leaf > 1 || weights != nullptr; }
 };
@@ -114,7 +115,8 @@ class Splitter {
   }
 
   /// Offer the best split of the feature whose `entries` (not constant) are filled in; better ones replace `best`.
-  void best(std::int64_t feature, const ColumnHead& column, std::int64_t n, Split& best) {
+  /// False where the feature is as good as constant: nominal, and all its values are pooled.
+  bool best(std::int64_t feature, const ColumnHead& column, std::int64_t n, Split& best) {
     if (entries.by_code) {
       scan_codes(best);
     } else {
@@ -125,16 +127,20 @@ class Splitter {
         scan();
       }
     }
-    if (!cut_.found || !cut_.worthwhile || !better(best)) return;
+    if (!cut_.found || !cut_.worthwhile || !better(best)) return true;
     accept(feature, best);
-    if (column.nominal) return write_two_values(column.n_codes, best);
-    best.nominal = best.has_threshold = false;
-    best.low = cut_.low;
-    best.high = cut_.high;
+    if (column.nominal) {
+      write_two_values(column.n_codes, best);
+    } else {
+      best.nominal = best.has_threshold = false;
+      best.low = cut_.low;
+      best.high = cut_.high;
+    }
+    return true;
   }
 
   /// The same with one random cut (numeric: uniform in value between the extremes; nominal: a random subset).
-  void random(std::int64_t feature, const Column& column, Random& random, Split& best) {
+  bool random(std::int64_t feature, const Column& column, Random& random, Split& best) {
     if (column.nominal) {
       prepare_missing();
       return random_nominal(feature, column.n_codes, random, best);
@@ -152,6 +158,7 @@ class Splitter {
       threshold = std::max(threshold, column.upper[static_cast<std::size_t>(low)]);  // never inside a bin
     }
     at_threshold(feature, threshold, low, low == entries.max_code ? -1 : low + 1, best);
+    return true;
   }
 
   /// The same with a given cut of a numeric feature: codes up to `low` are up to the threshold.
@@ -399,147 +406,150 @@ class Splitter {
     }
   }
 
-  /// List the node's codes and put their places in `codes_`; afterwards keys hold places instead of codes.
-  void relabel(const std::vector<std::int32_t>& places) {
-    std::size_t group = 0;
-    for (std::size_t i = 0; i < entries.keys.size();) {
-      const std::uint64_t code = entries.keys[i] >> 32;
-      for (; i < entries.keys.size() && entries.keys[i] >> 32 == code; ++i) {
-        entries.keys[i] = (static_cast<std::uint64_t>(places[group]) << 32) | NodeEntries::row_of(entries.keys[i]);
-      }
-      ++group;
-    }
-    entries.min_code = 0;
-    entries.max_code = static_cast<std::int32_t>(group) - 1;
-  }
-
-  /// List every row, sort by code and note the distinct codes.
-  void list_codes(std::int64_t n) {
-    entries.list_default(n, listed_);
-    entries.sort();
-    codes_.clear();
-    for (const std::uint64_t key : entries.keys) {
-      if (codes_.empty() || codes_.back() != NodeEntries::code_of(key)) codes_.push_back(NodeEntries::code_of(key));
-    }
-  }
-
-  void best_nominal(std::int64_t feature, std::int32_t n_codes, std::int64_t n, Split& best) {
-    entries.sort();
-    bool two = true;  // no order to find
-    for (const std::uint64_t key : entries.keys) {
-      two = two && (NodeEntries::code_of(key) == entries.min_code || NodeEntries::code_of(key) == entries.max_code);
-    }
-    two = two && (entries.n_default == 0 || entries.default_code == entries.min_code ||
-                  entries.default_code == entries.max_code);
-    if (two) {
-      codes_.assign(1, entries.min_code);
-      if (entries.max_code != entries.min_code) codes_.push_back(entries.max_code);
-      scan();
-      if (cut_.found) cut_.low = cut_.low == entries.min_code ? 0 : 1;
-    } else {
-      list_codes(n);
-      target_.category_sums(entries.keys, sums_);
-      principal_places(sums_, along_);
-      order_.resize(codes_.size());
-      for (std::size_t g = 0; g < order_.size(); ++g) order_[g] = static_cast<std::int32_t>(g);
-      std::stable_sort(order_.begin(), order_.end(),
-                       [this](std::int32_t a, std::int32_t b) { return along_[a] < along_[b]; });
-      place_.resize(order_.size());
-      ordered_codes_.resize(order_.size());
-      for (std::size_t p = 0; p < order_.size(); ++p) {
-        place_[order_[p]] = static_cast<std::int32_t>(p);
-        ordered_codes_[p] = codes_[order_[p]];
-      }
-      relabel(place_);
-      entries.sort();
-      codes_.swap(ordered_codes_);
-      scan();
-    }
-    if (!cut_.found || !cut_.worthwhile || !better(best)) return;
-    accept(feature, best);
-    write_subset(n_codes, static_cast<std::size_t>(cut_.low) + 1, best);
-  }
-
-  void random_nominal(std::int64_t feature, std::int32_t n_codes, Random& random, Split& best) {
+  bool best_nominal(std::int64_t feature, std::int32_t n_codes, std::int64_t n, Split& best) {
     note_codes(n_codes);
-    const auto k = codes_.size();
+    const std::size_t n_groups = group_codes();
+    if (n_groups == 1 && entries.missing.empty()) return false;
+    if (n_groups > 2) order_groups(n, n_groups);
+    recode_to_places(n_groups);
+    entries.sort();
+    scan();
+    if (!cut_.found || !cut_.worthwhile || !better(best)) return true;
+    accept(feature, best);
+    write_groups(n_codes, cut_.low, best);
+    return true;
+  }
+
+  bool random_nominal(std::int64_t feature, std::int32_t n_codes, Random& random, Split& best) {
+    note_codes(n_codes);
+    const std::size_t n_groups = group_codes();
     cut_.found = false;
-    std::size_t n_left = k;
-    if (k > 1) {
-      // a coin per category; should all agree, one category changes sides
-      place_.assign(k, 0);
-      n_left = 0;
+    if (n_groups > 1) {
+      // a coin per group; should all agree, one group changes sides
+      std::size_t n_left = 0;
       std::uint64_t coins = 0;
-      for (std::size_t g = 0; g < k; ++g) {
+      for (std::size_t g = 0; g < n_groups; ++g) {
         if (g % 64 == 0) coins = random.next();
         place_[g] = (coins >> (g % 64)) & 1 ? 1 : 0;
         n_left += place_[g] == 0;
       }
-      if (n_left == 0 || n_left == k) {
-        const std::size_t odd = random.below(k);
+      if (n_left == 0 || n_left == n_groups) {
+        const std::size_t odd = random.below(n_groups);
         place_[odd] = 1 - place_[odd];
-        n_left = n_left == 0 ? 1 : k - 1;
       }
-      recode_to_sides(n_codes);
-      ordered_codes_.clear();
-      for (std::size_t g = 0; g < k; ++g)
-        if (place_[g] == 0) ordered_codes_.push_back(codes_[g]);
-      for (std::size_t g = 0; g < k; ++g)
-        if (place_[g] == 1) ordered_codes_.push_back(codes_[g]);
-      codes_.swap(ordered_codes_);
+      recode_to_places(2);
       score_cut(0, 1);
     } else {
+      if (entries.missing.empty()) return false;
+      recode_to_places(1);
       score_cut(0, -1);
     }
-    if (!cut_.found || !cut_.worthwhile || !better(best)) return;
+    if (!cut_.found || !cut_.worthwhile || !better(best)) return true;
     accept(feature, best);
-    write_subset(n_codes, n_left, best);
+    write_groups(n_codes, 0, best);
+    return true;
   }
 
-  /// Note the node's distinct codes, ascending; the rows that hold the default stay unlisted.
+  /// Note the node's distinct codes, ascending, and the draws of each; the rows that hold the default stay unlisted.
   void note_codes(std::int32_t n_codes) {
+    draws_of_code_.resize(static_cast<std::size_t>(n_codes), 0);
     present_.assign(static_cast<std::size_t>((n_codes + 63) / 64), 0);
-    const auto note = [this](std::int32_t code) { present_[at(code / 64)] |= std::uint64_t(1) << (code % 64); };
-    for (const std::uint64_t key : entries.keys) note(NodeEntries::code_of(key));
-    if (entries.n_default > 0) note(entries.default_code);
+    std::int64_t n_listed = missing_.draws;
+    const auto note = [this](std::int32_t code, std::int64_t draws) {
+      present_[at(code / 64)] |= std::uint64_t(1) << (code % 64);
+      draws_of_code_[at(code)] += draws;
+    };
+    for (const std::uint64_t key : entries.keys) {
+      const std::uint32_t draws = limits_.draws[NodeEntries::row_of(key)];
+      note(NodeEntries::code_of(key), draws);
+      n_listed += draws;
+    }
+    if (entries.n_default > 0) note(entries.default_code, limits_.n_draws - n_listed);
     codes_.clear();
+    draws_.clear();
     for (std::size_t word = 0; word < present_.size(); ++word) {
-      for (std::uint64_t bits = present_[word]; bits != 0; bits &= bits - 1)
+      for (std::uint64_t bits = present_[word]; bits != 0; bits &= bits - 1) {
         codes_.push_back(static_cast<std::int32_t>(word * 64 + lowest_bit(bits)));
+        draws_.push_back(draws_of_code_[at(codes_.back())]);
+        draws_of_code_[at(codes_.back())] = 0;
+      }
     }
   }
 
-  /// Replace each code by its side, `place_` of its position in `codes_`.
-  void recode_to_sides(std::int32_t n_codes) {
-    side_of_code_.resize(static_cast<std::size_t>(n_codes));
-    for (std::size_t g = 0; g < codes_.size(); ++g) side_of_code_[at(codes_[g])] = place_[g];
-    for (std::uint64_t& key : entries.keys) {
-      const auto side = static_cast<std::uint32_t>(side_of_code_[at(NodeEntries::code_of(key))]);
-      key = NodeEntries::key_of(side, NodeEntries::row_of(key));
+  /// Note the group of each of `codes_`, in whose order groups are numbered, and as place of each group its number.
+  /// Of more than two codes, all that have few draws are one group; any other is a group of its own.
+  std::size_t group_codes() {
+    group_.resize(codes_.size());
+    std::int32_t n_groups = 0, pool = -1;
+    for (std::size_t i = 0; i < codes_.size(); ++i) {
+      const bool rare = codes_.size() > 2 && draws_[i] < limits_.min_category_rows;
+      group_[i] = rare && pool >= 0 ? pool : n_groups++;
+      if (rare) pool = group_[i];
     }
-    if (entries.n_default > 0) entries.default_code = side_of_code_[at(entries.default_code)];
+    place_.resize(static_cast<std::size_t>(n_groups));
+    for (std::size_t g = 0; g < place_.size(); ++g) place_[g] = static_cast<std::int32_t>(g);
+    return place_.size();
+  }
+
+  /// Place the groups by the order of the means of their codes' places along the first principal direction.
+  void order_groups(std::int64_t n, std::size_t n_groups) {
+    entries.list_default(n, listed_);
+    entries.sort();
+    target_.category_sums(entries.keys, sums_);
+    principal_places(sums_, along_);
+    mean_of_group_.assign(n_groups, 0.0);
+    weight_of_group_.assign(n_groups, 0.0);
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+      const std::size_t g = at(group_[i]);
+      const double before = weight_of_group_[g];
+      weight_of_group_[g] += sums_.weight[i];
+      mean_of_group_[g] = before > 0 ? (before * mean_of_group_[g] + sums_.weight[i] * along_[i]) / weight_of_group_[g]
+                                     : along_[i];  // a code alone keeps its place to the bit
+    }
+    order_.resize(n_groups);
+    for (std::size_t g = 0; g < n_groups; ++g) order_[g] = static_cast<std::int32_t>(g);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [this](std::int32_t a, std::int32_t b) { return mean_of_group_[at(a)] < mean_of_group_[at(b)]; });
+    for (std::size_t p = 0; p < n_groups; ++p) place_[at(order_[p])] = static_cast<std::int32_t>(p);
+  }
+
+  /// Replace each code by the place of its group.
+  void recode_to_places(std::size_t n_places) {
+    place_of_code_.resize(draws_of_code_.size());
+    for (std::size_t i = 0; i < codes_.size(); ++i) place_of_code_[at(codes_[i])] = place_[at(group_[i])];
+    for (std::uint64_t& key : entries.keys) {
+      const auto place = static_cast<std::uint32_t>(place_of_code_[at(NodeEntries::code_of(key))]);
+      key = NodeEntries::key_of(place, NodeEntries::row_of(key));
+    }
+    if (entries.n_default > 0) entries.default_code = place_of_code_[at(entries.default_code)];
     entries.min_code = 0;
-    entries.max_code = 1;
+    entries.max_code = static_cast<std::int32_t>(n_places) - 1;
   }
 
   /// The cut of a nominal feature of at most two values, which needs no order.
   void write_two_values(std::int32_t n_codes, Split& best) {
-    codes_.assign(1, entries.min_code);
-    if (entries.max_code != entries.min_code) codes_.push_back(entries.max_code);
-    write_subset(n_codes, cut_.low == entries.max_code ? codes_.size() : 1, best);
+    begin_subset(n_codes, best);
+    note_side(entries.min_code, true, best);
+    if (entries.max_code != entries.min_code) note_side(entries.max_code, cut_.low == entries.max_code, best);
   }
 
-  /// The first `n_left` of `codes_` go left.
-  void write_subset(std::int32_t n_codes, std::size_t n_left, Split& best) {
+  /// The codes whose group stands at most at the place `low` go left.
+  void write_groups(std::int32_t n_codes, std::int32_t low, Split& best) {
+    begin_subset(n_codes, best);
+    for (std::size_t i = 0; i < codes_.size(); ++i) note_side(codes_[i], place_[at(group_[i])] <= low, best);
+  }
+
+  static void begin_subset(std::int32_t n_codes, Split& best) {
     const auto n_words = static_cast<std::size_t>((n_codes + 63) / 64);
     best.nominal = true;
     best.left_codes.assign(n_words, 0);
     best.present_codes.assign(n_words, 0);
-    for (std::size_t p = 0; p < codes_.size(); ++p) {
-      const auto code = static_cast<std::size_t>(codes_[p]);
-      best.present_codes[code / 64] |= std::uint64_t(1) << (code % 64);
-      if (p < n_left) best.left_codes[code / 64] |= std::uint64_t(1) << (code % 64);
-    }
+  }
+
+  static void note_side(std::int32_t code, bool left, Split& best) {
+    const std::uint64_t bit = std::uint64_t(1) << (code % 64);
+    best.present_codes[at(code / 64)] |= bit;
+    if (left) best.left_codes[at(code / 64)] |= bit;
   }
 
   Target& target_;
@@ -548,9 +558,13 @@ class Splitter {
   Cut cut_;  ///< the feature's best
 
   CategorySums sums_;
-  std::vector<double> along_;
+  std::vector<double> along_, mean_of_group_, weight_of_group_;
   std::vector<char> listed_;
-  std::vector<std::int32_t> codes_, ordered_codes_, order_, place_, side_of_code_;
+  std::vector<std::int32_t> codes_, group_;  ///< the node's distinct codes and the group of each
+  std::vector<std::int32_t> order_, place_;  ///< of groups
+  std::vector<std::int64_t> draws_;          ///< by position in `codes_`
+  std::vector<std::int64_t> draws_of_code_;  ///< by code, zero between uses
+  std::vector<std::int32_t> place_of_code_;  ///< by code
   std::vector<std::uint64_t> present_;
 };
 

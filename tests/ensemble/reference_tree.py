@@ -7,6 +7,7 @@ the target is unknown: in a node it takes the mean of the known rows, in a leaf 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ class Problem:
     min_samples_split: int = 2
     min_samples_leaf: int = 1
     min_impurity_decrease: float = 0.0
+    min_category_rows: int = 1
 
 
 @dataclass
@@ -196,7 +198,7 @@ class ReferenceTree:
                 self.features[at], self.features[n_constant] = self.features[n_constant], self.features[at]
                 n_constant += 1
             else:
-                n_drawn += 1
+                n_drawn += not self.only_pooled(rows, feature, values, seen)
                 found = self.best_of(self.cuts(rows, feature, values, seen))
                 if found is not None and (best is None or found.score > best.score + TOLERANCE * abs(best.score)):
                     best = found
@@ -228,7 +230,7 @@ class ReferenceTree:
             exact = (middles >= seen[:-1]) & (middles < seen[1:])
             groups = [(t, None) for t in np.where(exact, middles, seen[:-1])]
         missing = np.isnan(values)
-        if missing.any() and (not self.p.random_splits or len(seen) == 1):
+        if missing.any() and not (self.p.random_splits and groups):
             everything = frozenset(seen.astype(int).tolist()) if self.p.n_categories[feature] > 0 else None
             groups.append((np.inf, everything))
         splits = []
@@ -255,26 +257,41 @@ class ReferenceTree:
 
     def category_groups(self, rows: np.ndarray, values: np.ndarray, seen: np.ndarray) -> list[Any]:
         codes = seen.astype(int).tolist()
+        groups = self.pooled(rows, values, codes)
         if self.p.random_splits:
-            return self.random_subset(codes)
-        order = codes
-        if len(codes) > 2:
+            return self.random_subset(groups)
+        if len(groups) > 2:
             places = self.principal_places([rows[values == code] for code in codes])
-            order = [codes[g] for g in np.argsort(places, kind="stable")]
-        return [(np.inf, frozenset(order[:k])) for k in range(1, len(order))]
+            weight = np.array([self.m[rows[values == code]].sum() for code in codes])
+            at = [np.isin(codes, group) for group in groups]
+            means = [(weight[of] @ places[of]) / weight[of].sum() for of in at]
+            groups = [groups[g] for g in np.argsort(means, kind="stable")]
+        return [(np.inf, frozenset(chain(*groups[:k]))) for k in range(1, len(groups))]
 
-    def random_subset(self, codes: list[int]) -> list[Any]:
-        if len(codes) == 1:
+    def pooled(self, rows: np.ndarray, values: np.ndarray, codes: list[int]) -> list[list[int]]:
+        """Codes that go to one side together: of more than two, those with few draws."""
+        draws = {code: self.draws[rows[values == code]].sum() for code in codes}
+        rare = [code for code in codes if draws[code] < self.p.min_category_rows] if len(codes) > 2 else []
+        return sorted([[code] for code in codes if code not in rare] + ([rare] if rare else []))
+
+    def only_pooled(self, rows: np.ndarray, feature: int, values: np.ndarray, seen: np.ndarray) -> bool:
+        """Nothing parts the values of a nominal feature, as if it were constant."""
+        if self.p.n_categories[feature] == 0 or np.isnan(values).any():
+            return False
+        return len(self.pooled(rows, values, seen.astype(int).tolist())) == 1
+
+    def random_subset(self, groups: list[list[int]]) -> list[Any]:
+        if len(groups) == 1:
             return []
         sides, coins = [], 0
-        for g in range(len(codes)):
+        for g in range(len(groups)):
             if g % 64 == 0:
                 coins = self.random.next()
             sides.append((coins >> (g % 64)) & 1)
-        if sum(sides) in (0, len(codes)):
-            odd = self.random.below(len(codes))
+        if sum(sides) in (0, len(groups)):
+            odd = self.random.below(len(groups))
             sides[odd] = 1 - sides[odd]
-        return [(np.inf, frozenset(code for code, side in zip(codes, sides, strict=True) if side == 0))]
+        return [(np.inf, frozenset(chain(*(group for group, side in zip(groups, sides, strict=True) if side == 0))))]
 
     def principal_places(self, groups: list[np.ndarray]) -> np.ndarray:
         """Means of the groups along their first principal direction, by eight power steps."""

@@ -351,6 +351,7 @@ BAD_PARAMETERS = [
     ("patience", 0, "an int >= 1"),
     ("max_bins", 1, r"an int in \[2, 65535\]"),
     ("categorical_features", "all", "'from_dtype', None, a mask, indices or names"),
+    ("min_category_rows", 0, "an int >= 1"),
     ("n_jobs", 0, "an int other than 0"),
     ("verbose", -1, "an int >= 0"),
 ]

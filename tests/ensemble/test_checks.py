@@ -75,6 +75,8 @@ BAD_PARAMETERS = [
     ("min_impurity_decrease", float("nan"), "a number >= 0"),
     ("max_bins", 1, r"an int in \[2, 65535\]"),
     ("categorical_features", "all", "'from_dtype', None, a mask, indices or names"),
+    ("min_category_rows", 0, "an int >= 1"),
+    ("min_category_rows", 0.1, "an int >= 1"),
     ("supervision", 0.0, r"a number in \(0"),
     ("supervision", "half", r"a number in \(0"),
     ("oob_score", "yes", "a bool"),

@@ -198,7 +198,14 @@ def test_the_split_of_table_4_1_has_the_largest_mean_correlation():
     x2 = np.array([5, 1, 9, 3, 7, 11, 2, 8, 4, 10, 6, 0])
     X = np.column_stack([x1, x2]).astype(float)
     tree = LabelRankingForest(
-        1, gamma=1.0, bootstrap=False, max_features=None, max_depth=1, categorical_features=[0], random_state=0
+        1,
+        gamma=1.0,
+        bootstrap=False,
+        max_features=None,
+        max_depth=1,
+        categorical_features=[0],
+        min_category_rows=1,
+        random_state=0,
     ).fit(X, rankings)
     assert tree.trees_.arrays()["feature"][0] == 0
     leaves = tree.apply(X)[:, 0]

@@ -90,7 +90,7 @@ def test_trees_equal_those_grown_slowly_from_the_definition(share, weighted):
     assert (forest.trees_.n_outputs, len(forest.label_names_)) == (9, 9)
     np.testing.assert_allclose(forest.output_weights(), weights, rtol=1e-12)
     problem = Problem(X[rows], Y, weights, np.where(np.arange(8) == 5, 4, 0), numbers=True, max_features=3)
-    problem.sample_weight = kept
+    problem.sample_weight, problem.min_category_rows = kept, 10
     seed = int(check_random_state(0).randint(np.iinfo(np.int32).max))
     arrays = forest.trees_.arrays()
     for tree in range(3):

@@ -23,6 +23,7 @@ def grow(problem, n_trees, seed, *, table=None, n_threads=1):
         min_samples_leaf=problem.min_samples_leaf,
         min_impurity_decrease=problem.min_impurity_decrease,
         min_weight_fraction_leaf=0.0,
+        min_category_rows=problem.min_category_rows,
         oblique=0,
         backing=0,
     )
@@ -173,6 +174,18 @@ def test_limits_of_growth_equal_the_reference(features, parameters):
     for kind in ("labels", "number"):
         problem = make_problem(kind, features, 4, **{"max_features": 3, **parameters})
         assert_equals_reference(problem, n_trees=2)
+
+
+@pytest.mark.parametrize("random_splits", [False, True])
+@pytest.mark.parametrize("min_category_rows", [3, 10, 1000])
+@pytest.mark.parametrize("features", ["nominal", "nominal missing", "nominal sparse missing"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_pooled_categories_equal_the_reference(kind, features, min_category_rows, random_splits):
+    limits = {"min_category_rows": min_category_rows, "random_splits": random_splits}
+    problem = make_problem(kind, features, 5, n=90, max_features=4, **limits)
+    assert_equals_reference(problem, n_trees=2)
+    problem.sample_weight = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], len(problem.X))
+    assert_equals_reference(problem, n_trees=2)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])

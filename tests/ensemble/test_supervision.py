@@ -78,7 +78,7 @@ def test_trees_equal_those_grown_slowly_from_the_definition(kind, weighted):
     share, _, spread = moments(guide, rows)
     weights = np.concatenate([0.6 * own / (own @ (known * variance)), np.full(guide.shape[1], 0.4 / (share @ spread))])
     problem = Problem(X, np.hstack([cells, guide]), weights, np.array([0, 0, 4, 0, 0]), numbers=True, max_features=3)
-    problem.sample_weight = weight
+    problem.sample_weight, problem.min_category_rows = weight, 10
     seed = int(check_random_state(0).randint(np.iinfo(np.int32).max))
     arrays = forest.trees_.arrays()
     predicted = np.zeros((70, 3))

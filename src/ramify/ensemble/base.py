@@ -410,6 +410,7 @@ class BaseForest(BaseEstimator):
             min_samples_leaf=_row_count(self, "min_samples_leaf", n_samples, low=1),
             min_impurity_decrease=check_real(self, "min_impurity_decrease", self.min_impurity_decrease, low=0),
             min_weight_fraction_leaf=_weight_share(self),
+            min_category_rows=check_integer(self, "min_category_rows", self.min_category_rows, low=1),
             oblique=n_combined,
             backing=check_integer(self, "backing", getattr(self, "backing", 0), low=0),
         )

@@ -67,6 +67,9 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
         Bin numeric features by quantiles; None keeps every distinct value and is exact.
     categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
         Which features are nominal; by default the columns of a frame with a category or string dtype.
+    min_category_rows : int, default=10
+        In a node with more than two values of a nominal feature, values with fewer rows (as drawn) go to one side
+        together, since subsets of rare values fit noise; 1 parts any values.
     n_jobs : int or None, default=None
         Threads; the result is the same for any number.
     random_state : int, RandomState or None, default=None

@@ -97,6 +97,7 @@ class BaseBoosted(BaseForest):
             min_samples_leaf=check_integer(self, "min_samples_leaf", self.min_samples_leaf, low=1),
             min_impurity_decrease=0.0,
             min_weight_fraction_leaf=0.0,
+            min_category_rows=check_integer(self, "min_category_rows", self.min_category_rows, low=1),
             oblique=0,
             backing=0,
         )

@@ -76,6 +76,9 @@ class MixedForest(InUnits, GuidedParameters):
         Bin numeric features by quantiles; None keeps every distinct value and is exact.
     categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
         Which features are nominal; by default the columns of a frame with a category or string dtype.
+    min_category_rows : int, default=10
+        In a node with more than two values of a nominal feature, values with fewer rows (as drawn) go to one side
+        together, since subsets of rare values fit noise; 1 parts any values.
     oob_score : bool, default=False
         Predict each row by the trees that did not see it.
     warm_start : bool, default=False

@@ -20,6 +20,7 @@ _ARGUMENTS: dict[type, tuple[str, ...]] = {
         "min_samples_leaf",
         "min_impurity_decrease",
         "min_weight_fraction_leaf",
+        "min_category_rows",
         "oblique",
         "backing",
     ),

@@ -22,6 +22,7 @@ class ForestParameters:
     min_impurity_decrease: float = 0.0
     max_bins: int | None = None
     categorical_features: Any = "from_dtype"
+    min_category_rows: int = 10
     oob_score: bool = False
     warm_start: bool = False
     n_jobs: int | None = None
@@ -52,6 +53,7 @@ class BoostedParameters:
     patience: int = 30
     max_bins: int | None = None
     categorical_features: Any = "from_dtype"
+    min_category_rows: int = 10
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0

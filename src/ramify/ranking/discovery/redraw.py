@@ -245,6 +245,7 @@ def _forest_stage(
             min_samples_leaf=5,
             min_impurity_decrease=0.0,
             min_weight_fraction_leaf=0.0,
+            min_category_rows=10,
             oblique=0,
             backing=0,
         )
