@@ -1,6 +1,7 @@
 """Bins of probabilities: what was said, what happened, and how far apart they are."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.calibration import calibration_curve
@@ -41,3 +42,18 @@ def test_ends_of_the_scale_gaps_and_sparse_matrices():
 def test_what_are_no_probabilities_is_refused(truth, said, words):
     with pytest.raises(ValueError, match=words):
         reliability_bins(truth, said)
+
+
+def test_a_probability_at_the_end_of_a_bin_is_in_the_bin_that_starts_there():
+    for n_bins in (3, 7, 10, 100):
+        ends = np.arange(n_bins) / n_bins
+        assert reliability_bins(np.ones(n_bins), ends, n_bins=n_bins)["count"].tolist() == [1] * n_bins
+    assert reliability_bins([1], [0.29], n_bins=100)["count"].to_numpy().nonzero()[0] == [29]
+
+
+def test_labels_are_matched_by_name_and_shapes_by_row_and_label():
+    truth = pd.DataFrame({"a": [1, 1, 0], "b": [0, 0, 0]})
+    said = truth[["b", "a"]] * 0.9
+    assert calibration_error(reliability_bins(truth, said)) == pytest.approx(0.1 * 2 / 6)
+    with pytest.raises(ValueError, match=r"must have the shape of y_true, \(3, 2\). Got \(2, 3\) instead"):
+        reliability_bins(truth, truth.to_numpy().T)

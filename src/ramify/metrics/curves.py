@@ -227,11 +227,11 @@ def _area(
     check_average(average)
     pair = label_pair(y_true, y_score, scores=True, hierarchy=hierarchy, exclude_universal=exclude_universal)
     truth, scores = pair.truth, pair.other
-    n_rows, n_labels = truth.shape
+    n_labels = truth.shape[1]
     n_positives = label_counts(truth)
     positive_scores = _scores_of_positives(truth, scores)
     if average == "micro":
-        n_pairs, n_all = positive_scores.size, n_rows * n_labels - pair.n_unknown
+        n_pairs, n_all = positive_scores.size, int(pair.known_counts().sum())
         if n_pairs == 0 or (needs_negatives and n_pairs == n_all):
             return Score(np.nan, n_left_out=n_labels + pair.n_left_out, n_unknown=pair.n_unknown)
         stored = scores.data if sparse.issparse(scores) else scores.ravel(order="K")

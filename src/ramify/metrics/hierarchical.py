@@ -243,6 +243,8 @@ def smin(
     levels = _checked_thresholds(thresholds)
     predicted, hit = _weights_reached(pair, levels, bits)
     true = np.asarray(sparse.csr_array(pair.truth) @ bits)
+    if true.size == 0:
+        return Score(np.nan, n_left_out=pair.n_left_out, n_unknown=pair.n_unknown)
     uncertainty = _difference(true[:, np.newaxis], hit).mean(axis=0)
     misinformation = _difference(predicted, hit).mean(axis=0)
     values = np.hypot(uncertainty, misinformation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,23 +23,19 @@ Average = Literal["micro", "macro", "weighted"] | None
 
 @dataclass(frozen=True)
 class LabelPair:
-    """True label sets beside what was predicted for them, reduced to the labels that count.
+    """True label sets beside what was predicted for them, reduced to the rows and labels that count.
 
     ``truth`` is a CSC matrix of 0/1. ``other`` is a CSC matrix of 0/1 for predicted sets; for scores it is a dense
     array in column order or a CSC matrix. ``n_left_out`` counts the universal labels that were taken out of both.
     ``unknown`` is True for cells of which the truth is not known, which hold 0 in both (NaN in dense scores); None
-    where all are known.
+    where all are known. Rows of which nothing is known are taken out of both, and ``n_unknown`` counts their cells too.
     """
 
     truth: sparse.csc_array
     other: Any
     n_left_out: int
     unknown: sparse.csc_array | None = None
-
-    @property
-    def n_unknown(self) -> int:
-        """Number of cells left out because the truth is not known."""
-        return 0 if self.unknown is None else int(self.unknown.nnz)
+    n_unknown: int = 0
 
     def known_counts(self) -> NDArray[np.int64]:
         """Number of rows of which each label is known."""
@@ -108,7 +105,13 @@ def label_pair(
         n_left_out = truth.shape[1] - kept.size
         truth, other = truth[:, kept], other[:, kept]
         unknown = None if unknown is None else unknown[:, kept]
-    return LabelPair(truth, other if unknown is None else _without(other, unknown), n_left_out, unknown)
+    if unknown is None:
+        return LabelPair(truth, other, n_left_out)
+    n_unknown = int(unknown.nnz)
+    some_known = np.flatnonzero(row_counts(unknown) < max(unknown.shape[1], 1))
+    if some_known.size < truth.shape[0]:
+        truth, other, unknown = (matrix[some_known] for matrix in (truth, other, unknown))
+    return LabelPair(truth, _without(other, unknown), n_left_out, unknown, n_unknown)
 
 
 def known_matrix(y_true: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.csc_array, sparse.csc_array | None]:
@@ -298,6 +301,8 @@ def _as_columns(y: Any, name: str) -> NDArray[Any]:
         dense = dense[:, np.newaxis]
     if dense.ndim != 2:
         raise ValueError(f"{name} must have one or two dimensions. Got {dense.ndim} instead.")
+    if dense.dtype == object and all(isinstance(value, Real) for value in dense.ravel().tolist()):
+        return dense.astype(np.float64)
     return dense
 
 

@@ -104,9 +104,8 @@ def accuracy_score(
     y_true, y_pred = class_columns(y_true, y_pred)
     pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
     both, true, predicted = _row_counts(pair)
-    right, known = (both == true) & (both == predicted), _known_rows(pair)
-    value = right[known].mean() if known.any() else np.nan
-    return Score(value, n_left_out=pair.n_left_out, n_unknown=pair.n_unknown)
+    right = (both == true) & (both == predicted)
+    return Score(float(ratio(right.sum(), right.size)), n_left_out=pair.n_left_out, n_unknown=pair.n_unknown)
 
 
 @measure(larger_is_better=True)
@@ -375,7 +374,6 @@ def _set_measure(
         values = _of_counts(measure, both, true, predicted)
         if empty == "zero":
             values = np.where(np.isnan(values), (true == 0) & (predicted == 0), values)
-        values[~_known_rows(pair)] = np.nan
         return averaged(values, both, "macro", 0, pair.n_unknown)
     both, true, predicted = (label_counts(m) for m in (pair.shared(), pair.truth, pair.other))
     if average == "micro":
@@ -396,9 +394,3 @@ def _of_counts(measure: str, both: Any, true: Any, predicted: Any) -> NDArray[np
 
 def _row_counts(pair: LabelPair) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     return row_counts(pair.shared()), row_counts(pair.truth), row_counts(pair.other)
-
-
-def _known_rows(pair: LabelPair) -> NDArray[np.bool_]:
-    """The rows of which some label is known."""
-    n_rows, n_labels = pair.truth.shape
-    return np.ones(n_rows, dtype=bool) if pair.unknown is None else row_counts(pair.unknown) < n_labels

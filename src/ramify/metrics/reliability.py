@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from ramify.features.frames import as_array
+from ramify.metrics.inputs import matched_by_name
 from ramify.parameters import check_integer
+from ramify.targets.cells import as_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,21 +46,22 @@ def reliability_bins(y_true: Any, probabilities: Any, *, n_bins: int = 10) -> pd
     import pandas as pd
 
     check_integer("reliability_bins", "n_bins", n_bins, low=1)
-    truth, said = _flat(y_true), _flat(probabilities)
+    y_true, probabilities = matched_by_name(y_true, probabilities, "the probabilities")
+    truth, said = _columns(y_true), _columns(probabilities)
     if truth.shape != said.shape:
-        raise ValueError(f"The probabilities ({said.size}) must have the shape of y_true ({truth.size}).")
+        raise ValueError(f"The probabilities must have the shape of y_true, {truth.shape}. Got {said.shape} instead.")
     known = ~np.isnan(said) & ~np.isnan(truth)
     truth, said = truth[known], said[known]
     if said.size and not (said.min() >= -_ROUNDING and said.max() <= 1 + _ROUNDING):
         raise ValueError(f"Probabilities lie between 0 and 1. Got numbers from {said.min():g} to {said.max():g}.")
-    place = np.minimum((said * n_bins).astype(np.intp), n_bins - 1)
+    ends = np.arange(n_bins + 1) / n_bins
+    place = np.clip(np.searchsorted(ends, said, side="right") - 1, 0, n_bins - 1)
     count = np.bincount(place, minlength=n_bins)
     with np.errstate(invalid="ignore"):
         means = {
             "said": np.bincount(place, said, n_bins) / count,
             "happened": np.bincount(place, truth, n_bins) / count,
         }
-    ends = np.arange(n_bins + 1) / n_bins
     return pd.DataFrame({"low": ends[:-1], "high": ends[1:], "count": count, **means})
 
 
@@ -86,5 +90,6 @@ def calibration_error(bins: pd.DataFrame) -> float:
     return float(((used["said"] - used["happened"]).abs() * used["count"]).sum() / used["count"].sum())
 
 
-def _flat(values: Any) -> np.ndarray:
-    return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64).ravel()
+def _columns(values: Any) -> np.ndarray:
+    cells = values.toarray() if sparse.issparse(values) else as_numbers(as_array(values)).astype(np.float64)
+    return np.asarray(cells[:, np.newaxis] if cells.ndim == 1 else cells, dtype=np.float64)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify.features.frames import as_array
-from ramify.metrics.inputs import known_matrix, label_counts, label_pair
+from ramify.metrics.inputs import known_matrix, label_counts, label_pair, ratio
 from ramify.metrics.measures import measure
 from ramify.metrics.score import Score
 from ramify.parameters import check_integer, check_real
@@ -69,7 +69,7 @@ def precision_at(
     at = np.arange(0, top.size + 1, k)
     found = truth.multiply(sparse.csr_array((np.ones(top.size), top.ravel(), at), shape=truth.shape))
     if propensity is None:
-        return Score(found.sum() / top.size, n_unknown=pair.n_unknown)
+        return Score(float(ratio(found.sum(), top.size)), n_unknown=pair.n_unknown)
     worth = 1.0 / _checked_propensity(propensity, n_labels)
     best = _best_sums(truth, worth, k)
     return Score((found @ worth).sum() / best if best > 0 else np.nan, n_unknown=pair.n_unknown)
@@ -175,7 +175,8 @@ def _top_labels(scores: Any, k: int) -> NDArray[np.intp]:
 def _top_of_dense(scores: NDArray[np.float64], k: int) -> NDArray[np.intp]:
     step = max(1, _BLOCK_CELLS // scores.shape[1])
     blocks = [scores[start : start + step] for start in range(0, len(scores), step)]
-    return np.concatenate([np.argsort(-block, axis=1, kind="stable")[:, :k] for block in blocks])
+    tops = [np.argsort(-block, axis=1, kind="stable")[:, :k] for block in blocks]
+    return np.concatenate(tops) if tops else np.empty((0, k), dtype=np.intp)
 
 
 def _best_sums(truth: sparse.csr_array, worth: NDArray[np.float64], k: int) -> float:
