@@ -68,6 +68,11 @@ CASES = {
     "BoostedClassifier": Case(forest(ensemble.BoostedClassifier, min_samples_leaf=2, early_stopping=None), "labels"),
     "BoostedRegressor": Case(forest(ensemble.BoostedRegressor, min_samples_leaf=2, early_stopping=None), "numbers"),
     "NeighborsClassifier": Case(lambda: ensemble.NeighborsClassifier(3, forest=FOREST, random_state=0), "labels"),
+    "KernelClassifier": Case(lambda: ensemble.KernelClassifier(random_state=0), "labels"),
+    "KernelClassifier of an unknown hierarchy": Case(
+        lambda: ensemble.KernelClassifier(hierarchy=LABELS, random_state=0), "unknown hierarchy"
+    ),
+    "KernelRegressor": Case(lambda: ensemble.KernelRegressor(random_state=0), "unknown numbers"),
     "Portfolio": Case(lambda: ensemble.Portfolio({"forest": FOREST}, cv=2, random_state=0), "labels", "numbers"),
     "Calibrated": Case(lambda: ensemble.Calibrated(FOREST), "labels", "numbers"),
     "ConformalSets": Case(

@@ -36,6 +36,8 @@ FITTED = {
     "BoostedClassifier": lambda: ensemble.BoostedClassifier(5, hierarchy=NESTED.hierarchy).fit(NESTED.X, NESTED.y),
     "BoostedRegressor": lambda: ensemble.BoostedRegressor(5).fit(LABELS.X, LABELS.X[:, :2]),
     "NeighborsClassifier": lambda: ensemble.NeighborsClassifier(5, forest=FOREST).fit(LABELS.X, LABELS.y),
+    "KernelClassifier": lambda: ensemble.KernelClassifier(hierarchy=NESTED.hierarchy).fit(NESTED.X, NESTED.y),
+    "KernelRegressor": lambda: ensemble.KernelRegressor().fit(LABELS.X, LABELS.X[:, :2]),
     "Portfolio": lambda: ensemble.Portfolio({"forest": FOREST}, cv=2).fit(LABELS.X, LABELS.y),
     "Calibrated": lambda: ensemble.Calibrated(FOREST).fit(LABELS.X, LABELS.y),
     "ConformalSets": lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0).fit(LABELS.X, LABELS.y),

@@ -45,6 +45,8 @@ ESTIMATORS = {
     "BoostedClassifier of classes": (lambda: ensemble.BoostedClassifier(3, random_state=0), CLASSES),
     "BoostedRegressor": (lambda: ensemble.BoostedRegressor(3, random_state=0), NUMBERS),
     "NeighborsClassifier": (lambda: ensemble.NeighborsClassifier(3, forest=forest(), random_state=0), SETS),
+    "KernelClassifier": (lambda: ensemble.KernelClassifier(random_state=0), SETS),
+    "KernelRegressor": (lambda: ensemble.KernelRegressor(random_state=0), NUMBERS),
     "Portfolio": (lambda: ensemble.Portfolio({"forest": forest()}, cv=2, random_state=0), SETS),
     "Calibrated": (lambda: ensemble.Calibrated(forest()), SETS),
     "ConformalSets": (lambda: ensemble.ConformalSets(forest(), alpha=0.6, calibrate="oob"), SETS),
@@ -264,6 +266,7 @@ TAKE_UNKNOWN = {
     "BoostedRegressor", "ForestRanker", "ForestRanker by permutation", "ReliefRanker of sets",
     "ReliefRanker of numbers", "SelectTop", "BinaryRelevance", "ClassifierChain", "EnsembleOfChains",
     "LClassifierChains", "MLkNN", "NeighborsClassifier", "ConformalSets",
+    "KernelClassifier", "KernelRegressor",
 }  # fmt: skip
 """Those that learn from rows whose labels or numbers are unknown (NaN); all others refuse them in words."""
 

@@ -8,6 +8,7 @@ from ramify.ensemble.conformal import ConformalSets
 from ramify.ensemble.explanation import Explanation
 from ramify.ensemble.export import export_tree
 from ramify.ensemble.forests import boosted_for, forest_for
+from ramify.ensemble.kernel import KernelClassifier, KernelRegressor
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
 from ramify.ensemble.mixed import MixedForest
@@ -24,6 +25,8 @@ __all__ = [
     "Explanation",
     "ForestClassifier",
     "ForestRegressor",
+    "KernelClassifier",
+    "KernelRegressor",
     "LabelRankingForest",
     "MixedForest",
     "NeighborsClassifier",

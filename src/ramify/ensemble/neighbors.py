@@ -16,6 +16,7 @@ from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.ensemble.standardised import FARTHEST, centre_and_spread, standardised
 from ramify.ensemble.threshold import (
     check_threshold,
     exceeded_threshold,
@@ -31,9 +32,6 @@ from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_real
 from ramify.state import ENCODED_FEATURES, State, instance, matrix, number, numbers
 from ramify.targets import LabelTarget, encode_labels, target_type
-
-_FARTHEST = 4.0
-"""Standard deviations from the mean beyond which a value counts as no farther."""
 
 _SHARPNESSES = (1.0, 2.0, 3.0, 4.5, 6.0, 9.0, 12.0, 18.0, 24.0)
 _TRIED_ROWS = 1000
@@ -206,7 +204,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
             if name in vars(self):
                 setattr(self.forest_, name, getattr(self, name))
         self.forest_.grow(features, target, weights)
-        self._centre, self._spread = _centre_and_spread(features)
+        self._centre, self._spread = centre_and_spread(features)
         self._rows = self._placed(features)
         self._labels = sparse.csr_array(target.cells(), dtype=np.float64)
         self._row_weights = np.ones(self._labels.shape[0]) if weights is None else weights.astype(np.float64)
@@ -240,29 +238,13 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
 
     def _placed(self, features: Features) -> Any:
         """Rows in the space where Euclidean distances are those of this estimator; values of 0 stay 0."""
-        is_nominal = features.n_categories > 0
-        standard = Features(self._standardised(features, is_nominal), features.n_categories)
+        start = np.clip(-self._centre / self._spread, -FARTHEST, FARTHEST)  # where a zero is placed
+        standard = standardised(features, self._centre, self._spread, start)
         columns = distance_columns(self, standard)
         scale = self._column_scale(features.n_categories)
         if sparse.issparse(columns):
             return sparse.csr_array(columns @ sparse.diags_array(scale))
         return np.asarray(columns) * scale
-
-    def _standardised(self, features: Features, is_nominal: np.ndarray) -> Any:
-        """Numbers in standard deviations, those of 0 shifted to 0; codes of nominal features as they are."""
-        start = np.clip(-self._centre / self._spread, -_FARTHEST, _FARTHEST)
-
-        def moved(values: np.ndarray, column: Any) -> np.ndarray:
-            with np.errstate(over="ignore"):
-                placed = np.clip((values - self._centre[column]) / self._spread[column], -_FARTHEST, _FARTHEST)
-            placed = np.where(np.isnan(placed), 0.0, placed) - start[column]
-            return np.where(is_nominal[column], values, placed)
-
-        if not features.is_sparse:
-            return moved(np.asarray(features.values, dtype=np.float64), np.arange(len(start)))
-        values = sparse.csc_array(features.values, dtype=np.float64, copy=True)
-        values.data = moved(values.data, np.repeat(np.arange(len(start)), np.diff(values.indptr)))
-        return values
 
     def _column_scale(self, n_categories: np.ndarray) -> np.ndarray:
         """Factor of each column that `distance_columns` gives: numbers first, then the values of nominal features."""
@@ -416,30 +398,3 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.target_tags.multi_output = True
         return tags
-
-
-def _centre_and_spread(features: Features) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each number; for a nominal feature 0 and the root of its Gini impurity."""
-    n_rows, n_features = features.values.shape
-    centre, spread = np.zeros(n_features), np.ones(n_features)
-    by_column = sparse.csc_array(features.values) if features.is_sparse else None
-    for j in range(n_features):
-        if by_column is None:
-            values = np.asarray(features.values[:, j], dtype=np.float64)
-        else:
-            values = np.zeros(n_rows)
-            part = slice(by_column.indptr[j], by_column.indptr[j + 1])
-            values[by_column.indices[part]] = by_column.data[part]
-        values = values[~np.isnan(values)]
-        if not len(values):
-            continue
-        if features.n_categories[j] > 0:
-            shares = np.bincount(values.astype(np.intp)) / len(values)
-            spread[j] = np.sqrt(1.0 - np.sum(shares**2))
-        else:
-            size = np.abs(values).max() or 1.0  # squares of what is left neither overflow nor vanish
-            centre[j], relative = size * np.mean(values / size), np.std(values / size)
-            spread[j] = max(size * relative, np.nextafter(0.0, 1.0)) if relative > 0 else 0.0
-        if not spread[j] > 0:
-            spread[j] = 1.0
-    return centre, spread

@@ -1,0 +1,330 @@
+"""What models share that add up standardised features, kernels and networks: rows as numbers, the target, fit."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.ensemble.base import unchanged_on_failure
+from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.standardised import FARTHEST, centre_and_spread, standardised
+from ramify.ensemble.threshold import check_threshold, is_fitted_threshold, label_sets
+from ramify.features import Features, apply_features, distance_columns, learn_features, stored_like
+from ramify.features.distances import dense_if_small
+from ramify.features.frames import take_rows, weighing_rows
+from ramify.hierarchy import Hierarchy
+from ramify.parameters import check_jobs
+from ramify.state import ENCODED_FEATURES, State, count, flag, instance, nothing_or, numbers, one_of, texts, value_row
+from ramify.targets import (
+    MEASURED_KINDS,
+    HierarchyTarget,
+    LabelTarget,
+    NumberTarget,
+    Target,
+    encode_labels,
+    encode_numbers,
+    target_type,
+)
+
+_DIGITS = 6  # of standardised values; what is left is rounding, and depends on the unit of a feature
+_BLOCK = 1000
+_ZERO_ONE = np.array([0, 1])
+
+
+class SmoothModel(BaseEstimator):
+    """Fit and predictions of a model of standardised features; use a class derived from it."""
+
+    label_names_: tuple[str, ...]
+    target_kind_: str
+    n_outputs_: int
+    prior_: np.ndarray
+    categorical_features: Any
+    n_jobs: int | None
+
+    fitted_state: ClassVar[State] = {
+        **ENCODED_FEATURES,
+        "target_kind_": one_of(*MEASURED_KINDS),
+        "label_names_": texts("n_labels"),
+        "n_outputs_": count(),
+        "prior_": numbers("n_labels"),
+        "_centre": numbers("n_features"),
+        "_spread": numbers("n_features", low=0),
+        "_start": numbers("n_features"),
+        "_is_sparse": flag(),
+    }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array, CSR or frame
+            The target. In label sets and several numbers NaN is unknown; a row of which nothing is known takes no part.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, of which only ratios matter. A row of weight zero takes no part.
+
+        Returns
+        -------
+        self
+        """
+        rows = weighing_rows(X, y, sample_weight)
+        if rows is not None:
+            return self.fit(take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows])
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
+            n_samples = features.values.shape[0]
+            weights = checked_sample_weight(self, sample_weight, n_samples)
+            target = self.encode_target(y, sample_weight=weights, n_samples=n_samples)
+            rows = target.rows_with_target()
+            if rows is not None:
+                return self.fit(take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows])
+            return self.grow(features, target, weights)
+
+    @abstractmethod
+    def encode_target(self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None) -> Target:
+        """Check y and encode it as this model takes it.
+
+        Parameters
+        ----------
+        y : array, CSR or frame
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Checked weights of the rows.
+        n_samples : int, optional
+            Number of rows that y must have.
+        """
+
+    def row_weights(self, target: Target, sample_weight: np.ndarray | None) -> np.ndarray | None:  # noqa: ARG002
+        """Weights of the rows, as they were given."""
+        return sample_weight
+
+    def grow(self, features: Features, target: Any, weights: np.ndarray | None) -> Self:
+        """Fit to checked features and an encoded target.
+
+        Parameters
+        ----------
+        features : Features
+            What `learn_features` gave for this estimator.
+        target : Target
+            What `encode_target` returns.
+        weights : array of shape (n_samples,) or None
+            Positive weights of the rows.
+        """
+        self._check_parameters()
+        self.target_kind_, self.label_names_ = target.kind, target.names
+        self.n_outputs_ = target.n_outputs
+        self._keep(target, weights)
+        kept = dense_if_small(features.values)
+        self._is_sparse = bool(sparse.issparse(kept))
+        self._centre, self._spread = centre_and_spread(features)
+        zeros = np.clip(-self._centre / self._spread, -FARTHEST, FARTHEST)
+        self._start = zeros if self._is_sparse else np.zeros(len(zeros))
+        rows = self._placed(Features(kept, features.n_categories))
+        self._learn(rows, target, None if weights is None else weights / weights.mean())
+        return self
+
+    @abstractmethod
+    def _keep(self, target: Any, weights: np.ndarray | None) -> None:
+        """Set what predictions need to know of the target."""
+
+    @abstractmethod
+    def _learn(self, rows: Any, target: Any, weights: np.ndarray | None) -> None:
+        """Fit to standardised rows, dense or CSR, and weights of mean 1."""
+
+    def _check_parameters(self) -> None:
+        check_jobs(self, self.n_jobs)
+
+    def _placed(self, features: Features) -> Any:
+        """Rows as numbers of about equal variance; a nominal feature is a column per value."""
+        placed = standardised(features, self._centre, self._spread, self._start)
+        columns = distance_columns(self, placed)
+        is_nominal = features.n_categories > 0
+        of_values = np.repeat(np.sqrt(2.0) / self._spread[is_nominal], features.n_categories[is_nominal])
+        scale = np.concatenate([np.ones(int((~is_nominal).sum())), of_values])
+        if sparse.issparse(columns):
+            columns = sparse.csr_array(columns @ sparse.diags_array(scale))
+            columns.data = columns.data.round(_DIGITS)
+            return columns
+        # In one order in memory: products of other orders differ in the last bit.
+        return np.ascontiguousarray((np.asarray(columns) * scale).round(_DIGITS))
+
+    def _row_blocks(self, X: Any, like: Any) -> Iterator[tuple[slice, Any]]:
+        """New rows as those of training, dense or CSR as `like` is, in blocks of fixed size."""
+        features = apply_features(self, X)
+        values = sparse.csr_array(features.values) if features.is_sparse else features.values
+        for first in range(0, values.shape[0], _BLOCK):
+            block = slice(first, min(first + _BLOCK, values.shape[0]))
+            part = sparse.csc_array(values[block]) if features.is_sparse else values[block]
+            if features.is_sparse and not self._is_sparse:
+                part = part.toarray()
+            elif self._is_sparse and not features.is_sparse:
+                part = sparse.csc_array(part)
+            yield block, stored_like(like, self._placed(Features(part, features.n_categories)))
+
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted model together."""
+        kind = target_type(self.target_kind_)
+        yield self.n_outputs_ == (1 if kind.has_one_label else len(self.label_names_)), "n_outputs_ is wrong"
+        yield bool((self._spread > 0).all()), "spreads must be positive"
+
+    def _n_columns(self) -> int:
+        """Number of columns of placed rows."""
+        return sum(1 if known is None else len(known) for known in self.categories_)
+
+    categories_: list[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class SmoothClassifier(ClassifierMixin, SmoothModel):
+    """The same for classes, label sets and label hierarchies; use a class derived from it."""
+
+    fitted_state: ClassVar[State] = {
+        **SmoothModel.fitted_state,
+        "_class_values": nothing_or(value_row("n_labels")),
+        "_sparse_sets": flag(),
+        "threshold_": instance(float, np.ndarray),
+    }
+    hierarchy: Hierarchy | None
+    threshold: Any
+    threshold_: Any
+    _class_values: np.ndarray | None
+    _sparse_sets: bool
+
+    def encode_target(
+        self,
+        y: Any,
+        *,
+        sample_weight: np.ndarray | None = None,  # noqa: ARG002
+        n_samples: int | None = None,
+    ) -> LabelTarget:
+        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
+            The target; in label sets NaN is unknown.
+        sample_weight : array of shape (n_samples,), optional
+            Does not matter here.
+        n_samples : int, optional
+            Number of rows that y must have.
+        """
+        return encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples, partly_known=True)
+
+    def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
+        self._class_values = target.classes
+        self._sparse_sets = target.was_sparse
+        self.prior_ = target.frequencies(weights)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_threshold(self)
+
+    @property
+    def classes_(self) -> Any:
+        """Class values; for label sets `[0, 1]` per label."""
+        check_is_fitted(self, "prior_")
+        return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class or label.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+        """
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class, or the labels whose probability exceeds `threshold_`.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
+            Sparse if y was sparse at fit.
+        """
+        probabilities = self.predict_proba(X)
+        if self._class_values is not None:
+            return self._class_values[probabilities.argmax(axis=1)]
+        sets = label_sets(probabilities, self.threshold_, self.hierarchy)
+        return sparse.csr_array(sets) if self._sparse_sets else sets
+
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted model together."""
+        yield from super().state_rules()
+        kind = target_type(self.target_kind_)
+        yield kind.has_labels, "target_kind_ must be one of labels"
+        has_values = self._class_values is not None
+        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
+        names = None if self.hierarchy is None else self.hierarchy.names
+        fits = names == (self.label_names_ if issubclass(kind, HierarchyTarget) else None)
+        yield fits, "the hierarchy must be that of the labels"
+        right = is_fitted_threshold(self.threshold_, len(self.label_names_))
+        yield right, "threshold_ must be a number between 0 and 1, or one per label"
+
+
+class SmoothRegressor(RegressorMixin, SmoothModel):
+    """The same for one or several numbers; use a class derived from it."""
+
+    fitted_state: ClassVar[State] = {
+        **SmoothModel.fitted_state,
+        "target_kind_": one_of("numbers"),
+        "scale_": numbers("n_labels"),
+        "_single": flag(),
+    }
+    scale_: np.ndarray
+    _single: bool
+
+    def encode_target(
+        self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None
+    ) -> NumberTarget:
+        """One or several numbers, standardised.
+
+        Parameters
+        ----------
+        y : array or frame of shape (n_samples,) or (n_samples, n_targets)
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Checked weights of the rows.
+        n_samples : int, optional
+            Number of rows that y must have.
+        """
+        return encode_numbers(y, sample_weight=sample_weight, n_samples=n_samples, partly_known=True)
+
+    def _keep(self, target: NumberTarget, weights: np.ndarray | None) -> None:  # noqa: ARG002
+        self._single = target.is_single
+        self.prior_, self.scale_ = target.mean, target.scale
+
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted model together."""
+        yield from super().state_rules()
+        yield not self._single or self.n_outputs_ == 1, "several targets cannot be one-dimensional"
+
+
+def dense_cells(target: LabelTarget | NumberTarget, rows: np.ndarray | slice) -> np.ndarray:
+    """0/1 per label, or standardised numbers, of some rows; NaN where unknown."""
+    if isinstance(target, NumberTarget):
+        return target.Y[rows]
+    return np.asarray(sparse.csr_array(target.cells())[rows].toarray(), dtype=np.float64)
