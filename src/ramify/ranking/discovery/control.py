@@ -79,7 +79,13 @@ def q_values(p_values: np.ndarray, parents: list[list[int]], fdr: float, control
     n_levels = int(np.ceil(np.log(fdr / _SMALLEST) / np.log(_STEP)))
     levels = fdr * _STEP ** -np.arange(n_levels, -1, -1.0)
     found = np.ones(p_values.shape)
-    _bisect(claimed, levels, found)
+    # Claims grow with the level: a unit without one at `fdr` has none below, and only counts.
+    some = claimed_at(p_values, parents, fdr, control, n_untested).any(axis=1)
+    p_values, n_untested = p_values[some], n_untested + int((~some).sum())
+    smallest = np.ones(p_values.shape)
+    if some.any():
+        _bisect(claimed, levels, smallest)
+    found[some] = smallest
     return found
 
 
@@ -105,7 +111,7 @@ def _dagger(
     sizes: np.ndarray,
     n_leaves: float,
 ) -> np.ndarray:
-    depth = _depths(parents)
+    depth = depths(parents)
     claimed = np.zeros(p_values.shape, dtype=bool)
     n_claimed = 0
     for at in range(int(depth.max()) + 1):
@@ -135,10 +141,10 @@ def _largest_step(p_values: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 
 def _topological(parents: list[list[int]]) -> list[int]:
-    return [int(branch) for branch in np.argsort(_depths(parents), kind="stable")]
+    return [int(branch) for branch in np.argsort(depths(parents), kind="stable")]
 
 
-def _depths(parents: list[list[int]]) -> np.ndarray:
+def depths(parents: list[list[int]]) -> np.ndarray:
     """Longest path from the whole down to each branch."""
     children: list[list[int]] = [[] for _ in parents]
     missing = np.array([len(above) for above in parents])

@@ -17,10 +17,11 @@ from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, columns_of, feature_names, learn_features
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.ranking.discovery.association import Association, association
 from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.control import CONTROLS, q_values, simes
 from ramify.ranking.discovery.effects import beyond_parents, claim_effects
-from ramify.ranking.discovery.outcome import Untestable
+from ramify.ranking.discovery.outcome import Outcome, Untestable, outcome_of, refuse_unknown
 from ramify.ranking.discovery.result import Claim, Discoveries, unit_name
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.ranking.discovery.units import MOST_GROUPED
@@ -28,6 +29,7 @@ from ramify.targets import kind_of
 
 GIVEN = ("others", "nothing")
 _FEWEST_ROWS = 100
+_FEWEST_ASSOCIATED = 20
 _MOST_CELLS = 50_000_000
 
 
@@ -42,6 +44,7 @@ def discoveries(
     fdr: float = 0.1,
     control: str = "joint",
     sample_weight: Any = None,
+    row_groups: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -51,7 +54,8 @@ def discoveries(
 
     For each feature and branch: given all other features, does the feature tell anything about which labels of the
     branch a row has? One forest is grown. Each feature is redrawn from its distribution given the others, and a t-test
-    over rows says whether the out-of-bag error of a label grows.
+    over rows says whether the out-of-bag error of a label grows. With `given="nothing"` no forest is grown: does the
+    feature by itself go along with any label of the branch, more than in random orders of the rows?
 
     Parameters
     ----------
@@ -59,16 +63,17 @@ def discoveries(
         The forest, with the hierarchy where there is one; it is cloned and grown. None takes the forest that was tried:
         200 trees with at least 3 rows in a leaf, for numbers if y is numbers, else for classes or label sets.
     X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-        Features; NaN is missing. At least 100 rows, at most 50 million cells.
+        Features; NaN is missing. At least 100 rows and at most 50 million cells; for association 20 rows.
     y : array, CSR or frame
         What the forest takes. Labels with fewer than 10 rows with or without them are not tested.
     given : {"others", "nothing"}, default="others"
         "others" asks for drive: what a feature tells beyond all others. "nothing" asks for association: a feature that
-        only goes along with a driver is then claimed too.
+        only goes along with a driver is then claimed too, and one that tells something only with others is not.
     groups : {"auto", None}, default="auto"
-        Whether features that cannot be told apart are tested and claimed as one group.
+        Whether features that cannot be told apart are tested and claimed as one group. Association tests every feature
+        by itself.
     n_draws : int, default=5
-        How often each feature is redrawn.
+        How often each feature is redrawn; association redraws none.
     fdr : float, default=0.1
         Expected share of false claims among all.
     control : {"joint", "per_feature", "flat"}, default="joint"
@@ -76,6 +81,9 @@ def discoveries(
         mean, over features that are selected, of their own share; or all claims without regard to the hierarchy.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows, in the forest and in the test; rows of weight 0 take no part.
+    row_groups : array-like of shape (n_samples,), optional
+        For association: which rows belong together (patients, families, blocks of time). Whole groups then change
+        places, with groups of as many rows.
     n_jobs : int or None, default=None
         Threads; the result is the same for any number.
     random_state : int, RandomState or None
@@ -101,6 +109,12 @@ def discoveries(
     else the feature is reported as doubtful and not claimed. Tables of fewer than 40 features are padded with noise
     like them (rows in another order); a feature of zeros and ones counts a quarter, since trees that cut it all cut it
     at the same place. The p-value of a branch is that of Simes over its labels.
+
+    Association compares a label with four orthogonal polynomials of a number's ranks, or with the categories of a
+    nominal feature, and with where values are missing. A feature without ties is tested against 20,000 random orders of
+    the rows, another against 2,000 of its own; beyond, p-values come from an exponential tail. A branch takes the
+    largest of the scores of its labels, in every order as in the data, so labels of few rows keep their error rate. The
+    effect is the share of a label's variance that goes along with the feature, in a branch the largest of its labels.
 
     That p-values are valid is measured, not proved: `benchmarks/bench_discoveries.py`. Sharply curved or interacting
     dependence between features can yield false claims. A claim is no statement about causes.
@@ -136,12 +150,16 @@ def discoveries(
     if weighing is not None:  # a row of weight zero is as good as no row
         X, y = take_rows(X, weighing), take_rows(y, weighing)
         sample_weight = np.asarray(sample_weight)[weighing]
-    forest = _checked_forest(estimator, y)
+    forest = _checked_forest(estimator, y, given)
     owner = columns_of("discoveries")
     features = learn_features(owner, X, _nominal(forest, X), max_categories=MAX_CATEGORIES)
-    _refuse_size(features, groups)
     weights = checked_sample_weight(owner, sample_weight, features.values.shape[0])
+    belonging = _checked_groups(row_groups, weighing, features.values.shape[0], given)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    if given == "nothing":
+        running = {"row_groups": belonging, "seed": seed, "n_jobs": n_jobs, "verbose": verbose}
+        return _associated(forest, features, feature_names(owner), y, weights, fdr, control, **running)
+    _refuse_size(features, groups)
     saved = None if checkpoint is None else Checkpoint(checkpoint)
     question = Question(forest, given, groups == "auto", n_draws, seed, n_jobs, verbose, saved)
     singles: list[tuple[int, ...]] | None = None
@@ -193,9 +211,81 @@ def _discovered(
     )
 
 
-def _checked_forest(estimator: Any, y: Any) -> Any:
+def _associated(
+    forest: Any,
+    features: Features,
+    names: tuple[str, ...],
+    y: Any,
+    weights: np.ndarray | None,
+    fdr: float,
+    control: str,
+    **running: Any,
+) -> Discoveries:
+    n_rows = features.values.shape[0]
+    if n_rows < _FEWEST_ASSOCIATED:
+        raise Untestable(f"association needs at least {_FEWEST_ASSOCIATED} rows. Got {n_rows}.")
+    target = forest.encode_target(y, sample_weight=weights, n_samples=n_rows)
+    refuse_unknown(target)
+    outcome = outcome_of(target, np.ones(n_rows, dtype=bool))
+    with threadpool_limits(limits=1, user_api="blas"):
+        found = association(features, outcome, row_weights=weights, **running)
+        q = q_values(found.p_values, outcome.parents, fdr, control, 0)
+        claims = np.argwhere(q <= fdr)
+        effects = _largest_shares(found, outcome, claims)
+    listed = [
+        Claim(names[feature], outcome.branches[branch], effect, None, None, p, level, rows, None)
+        for (feature, branch), effect, p, level, rows in zip(
+            claims.tolist(),
+            effects,
+            found.p_values[*claims.T].tolist(),
+            q[*claims.T].tolist(),
+            outcome.rows[claims[:, 1]].tolist(),
+            strict=True,
+        )
+    ]
+    return Discoveries(
+        claims=tuple(sorted(listed, key=lambda claim: (claim.q, claim.p, claim.feature, claim.branch))),
+        untested=outcome.untested,
+        branches=outcome.branches,
+        given="nothing",
+        control=control,
+        fdr=fdr,
+        n_draws=0,
+        n_rows=n_rows,
+        n_units=len(names),
+        features=names,
+    )
+
+
+def _largest_shares(found: Association, outcome: Outcome, claims: np.ndarray) -> list[float]:
+    """For each claim the largest share among the outputs of its branch."""
+    members = outcome.members
+    outputs = [members.indices[members.indptr[b] : members.indptr[b + 1]] for b in claims[:, 1].tolist()]
+    owner = np.repeat(np.arange(len(claims)), [len(own) for own in outputs])
+    largest = np.zeros(len(claims))
+    if len(claims):
+        np.maximum.at(largest, owner, found.share(claims[owner, 0], np.concatenate(outputs)))
+    shares: list[float] = largest.tolist()
+    return shares
+
+
+def _checked_groups(row_groups: Any, weighing: np.ndarray | None, n_rows: int, given: str) -> np.ndarray | None:
+    if row_groups is None:
+        return None
+    if given == "others":
+        raise ValueError("discoveries takes row_groups with given='nothing' only: forests draw single rows.")
+    checked = np.asarray(row_groups)
+    checked = checked if weighing is None else checked[weighing]
+    if checked.shape != (n_rows,):
+        raise ValueError(f"row_groups must have one entry per row ({n_rows}). Got the shape {checked.shape}.")
+    return checked
+
+
+def _checked_forest(estimator: Any, y: Any, given: str) -> Any:
     if estimator is None:
         return forest_for(kind_of(y), n_estimators=200, min_samples_leaf=3)
+    if given == "nothing":
+        return check_forest("discoveries", estimator, boosted=True)
     if not check_forest("discoveries", estimator).bootstrap:
         raise ValueError(
             "discoveries tests out-of-bag predictions, and a forest with bootstrap=False (extra trees) has none. Use "

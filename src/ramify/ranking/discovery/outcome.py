@@ -21,6 +21,15 @@ class Untestable(ValueError):
     """Data on which nothing can be tested: too few rows, too many features, or labels that do not vary."""
 
 
+def refuse_unknown(target: Target) -> None:
+    """Refuse unknown cells, on which the error rate was never tried."""
+    if target.unknown is not None:
+        raise Untestable(
+            "discoveries takes complete targets, but y has unknown cells (NaN): its error rate was never tried on "
+            "those. Leave out the rows or the labels that are not known."
+        )
+
+
 WHOLE = ""
 """The branch that is all of y."""
 
@@ -62,54 +71,51 @@ class Outcome:
     target: _core.LabelRows | _core.NumberRows
 
 
-def outcome_of(forest: Any, target: Target, used: np.ndarray) -> Outcome:
-    """The outcome of a grown forest.
+def outcome_of(target: Target, used: np.ndarray) -> Outcome:
+    """The outputs of a target that can be tested, and their branches.
 
     Parameters
     ----------
-    forest : ForestClassifier, ForestRegressor or LabelRankingForest
-        The forest.
     target : Target
-        What it was grown on.
+        y, encoded.
     used : bool array of shape (n_samples,)
         Rows that take part.
     """
     rows: Any = target.kernel_rows()
+    names = target.output_names
     if target.ranks_labels:
-        return _pair_outcome(forest, rows, used)
+        return _pair_outcome(names, rows, used)
     if target.has_labels:
         indptr, indices, weights = (np.asarray(part) for part in (rows.indptr, rows.indices, rows.weights))
-        labels = sparse.csr_array(
-            (np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, len(forest.label_names_))
-        )
+        labels = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, len(names)))
         counts = np.asarray(labels[used].sum(axis=0)).ravel()
         why = [_too_few(count, used.sum() - count) for count in counts.tolist()]
-        outputs = _tested(why, forest.label_names_, "label")
+        outputs = _tested(why, names, "label")
         truth = labels[:, outputs].toarray()
-        order = forest.hierarchy or Hierarchy.from_edges([], nodes=forest.label_names_)
-        own = np.arange(len(forest.label_names_))
+        order = target.hierarchy or Hierarchy.from_edges([], nodes=names)
+        own = np.arange(len(names))
         return _assembled(order, own, outputs, why, truth, weights, counts, rows)
     if target.parts_differ:
-        return _mixed_outcome(forest, rows, used)
+        return _mixed_outcome(target, rows, used)
     values, weights = np.asarray(rows.values), np.asarray(rows.weights)
     why = ["" if np.nanstd(column[used]) > 0 else "it has one value only" for column in values.T]
-    outputs = _tested(why, forest.label_names_, "number")
-    order = Hierarchy.from_edges([], nodes=forest.label_names_)
+    outputs = _tested(why, names, "number")
+    order = Hierarchy.from_edges([], nodes=names)
     known = (~np.isnan(values[used])).sum(axis=0)
-    own = np.arange(len(forest.label_names_))
+    own = np.arange(len(names))
     return _assembled(order, own, outputs, why, values[:, outputs], weights, known, rows)
 
 
-def _mixed_outcome(forest: Any, target: Any, used: np.ndarray) -> Outcome:
+def _mixed_outcome(target: Any, rows: Any, used: np.ndarray) -> Outcome:
     """Several targets side by side: each is a branch, with its classes or labels below it."""
-    values, parts = np.asarray(target.values), forest.parts()
-    names = forest.label_names_
-    above = [part for part in parts if names[part.outputs] != (part.name,)]
-    edges = [(part.name, name) for part in above for name in names[part.outputs]]
-    for own_order in (part.hierarchy for part in above if part.hierarchy is not None):
+    values, names = np.asarray(rows.values), target.output_names
+    parts = list(zip(target.names, target.slices, target.parts, strict=True))
+    above = [(name, outputs, part) for name, outputs, part in parts if names[outputs] != (name,)]
+    edges = [(name, entry) for name, outputs, _ in above for entry in names[outputs]]
+    for own_order in (part.hierarchy for _, _, part in above if part.hierarchy is not None):
         edges += [(own_order.names[parent], own_order.names[child]) for parent, child in own_order.edges.tolist()]
-    order = Hierarchy.from_edges(edges, nodes=(*(part.name for part in above), *names))
-    has_shares = np.concatenate([np.full(part.outputs.stop - part.outputs.start, part.has_shares) for part in parts])
+    order = Hierarchy.from_edges(edges, nodes=(*(name for name, _, _ in above), *names))
+    has_shares = np.concatenate([np.full(len(part.weights), part.has_labels) for part in target.parts])
     known = (~np.isnan(values[used])).sum(axis=0)
     n_with = np.nansum(values[used] > 0, axis=0)
     varies = np.nanstd(values[used], axis=0) > 0
@@ -118,19 +124,19 @@ def _mixed_outcome(forest: Any, target: Any, used: np.ndarray) -> Outcome:
         for k in range(len(names))
     ]
     outputs = _tested(why_output, names, "output")
-    own = np.concatenate([np.full(len(above), -1), np.arange(len(names))])
-    counts = np.concatenate([[known[part.outputs].max() for part in above], np.where(has_shares, n_with, known)])
+    places = np.concatenate([np.full(len(above), -1), np.arange(len(names))])
+    counts = np.concatenate([[known[own].max() for _, own, _ in above], np.where(has_shares, n_with, known)])
     why = [""] * len(above) + why_output
-    return _assembled(order, own, outputs, why, values[:, outputs], np.asarray(target.weights), counts, target)
+    return _assembled(order, places, outputs, why, values[:, outputs], np.asarray(rows.weights), counts, rows)
 
 
-def _pair_outcome(forest: Any, target: Any, used: np.ndarray) -> Outcome:
+def _pair_outcome(names: tuple[str, ...], target: Any, used: np.ndarray) -> Outcome:
     signs = np.asarray(target.signs, dtype=np.float64)
     values = signs if target.compared is None else np.where(np.asarray(target.compared, dtype=bool), signs, np.nan)
     first, second = (values[used] > 0).sum(axis=0), (values[used] < 0).sum(axis=0)
     why_pair = [_too_few(a, b, "that prefer the first", "the second") for a, b in zip(first, second, strict=True)]
-    order = pair_hierarchy(forest.label_names_)
-    n_labels = len(forest.label_names_)
+    order = pair_hierarchy(names)
+    n_labels = len(names)
     outputs = _tested(why_pair, order.names[n_labels:], "pair")
     own = np.concatenate([np.full(n_labels, -1), np.arange(len(why_pair))])
     known = (~np.isnan(values[used])).sum(axis=0)

@@ -18,7 +18,7 @@ from ramify.features import Features
 from ramify.progress import progress_bar
 from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.control import simes
-from ramify.ranking.discovery.outcome import Outcome, Untestable, outcome_of
+from ramify.ranking.discovery.outcome import Outcome, outcome_of, refuse_unknown
 from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import FOREST_BINS
 from ramify.ranking.discovery.units import Unit, correlated_features, modelled_units
@@ -166,7 +166,7 @@ def survey(
     used = np.bincount(_tested_features(forest), minlength=predictors.n_features)[: predictors.n_features] > 0
     units = _units(question, predictors, groups, used, plain)
     takes_part = row_weights > 0 if data.weights is None else (row_weights > 0) & (data.weights > 0)
-    outcome = outcome_of(forest, data.target, takes_part)
+    outcome = outcome_of(data.target, takes_part)
     held = {feature for unit in units for feature in unit.features}
     n_unused = sum(not used[list(group)].any() and group[0] not in held for group in groups)
     found = Survey(
@@ -274,11 +274,7 @@ def _padded(features: Features, values: np.ndarray, n_missing: int, seed: int) -
 
 def _grown(question: Question, features: Features, y: Any, sample_weight: np.ndarray | None) -> tuple[Any, Any]:
     forest = clone(question.forest)
-    if forest.encode_target(y).unknown is not None:
-        raise Untestable(
-            "discoveries takes complete targets, but y has unknown cells (NaN): its error rate was never tried on "
-            "those. Leave out the rows or the labels that are not known."
-        )
+    refuse_unknown(forest.encode_target(y))
     mask = features.n_categories > 0
     forest.set_params(
         categorical_features=np.flatnonzero(mask) if mask.any() else None,
