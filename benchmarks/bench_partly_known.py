@@ -1,7 +1,6 @@
 """Labels hidden on purpose: what a forest learns from the rest, and what that costs.
 
     python benchmarks/bench_partly_known.py [--data FOLDER] [--sets emotions ...] [--trees 50] [--seeds 3]
-    python benchmarks/bench_partly_known.py --unlabelled [--sets emotions ...] [--trees 20] [--seeds 2]
     python benchmarks/bench_partly_known.py --annotations [--sets eisen_GO ...] [--trees 20] [--seeds 2]
     python benchmarks/bench_partly_known.py --page
 
@@ -13,9 +12,6 @@ frequent ones. The measure is the pooled AUPRC on the complete test part, of
 - dropped: the same on the rows of which all labels are known, where there are any;
 - per label: one forest per label on the rows of which it is known (`BinaryRelevance`; cells hidden at random in sets of
   at most 20 labels).
-
-With --unlabelled, whole rows are hidden and semi-supervised trees (`supervision`: 0.5, or "auto", chosen out of bag)
-are compared with supervised ones, which leave those rows out.
 
 With --annotations, absent labels of the Gene Ontology are taken for what they are, "not annotated", in several ways,
 with the annotations that there are, and with some of the most specific ones of each training row taken away: a share of
@@ -56,8 +52,6 @@ METHODS = ("unknown", "negative", "dropped", "per label")
 N_DRAWS = 5
 ANNOTATED = ("negative", "rows", "absent", "true share", "next")
 GO_SETS = ("cellcycle_GO", "eisen_GO", "spo_GO")
-UNLABELLED = {"supervised": 1.0, "half": 0.5, "auto": "auto"}
-FEW_LABELLED = (0.7, 0.9, 0.97)
 SETS = {
     "emotions": ("multilabel/emotions-train.arff.gz", "multilabel/emotions-test.arff"),
     "scene": ("multilabel/scene-train.arff.gz", "multilabel/scene-test.arff.gz"),
@@ -73,13 +67,12 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*")
     parser.add_argument("--trees", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--unlabelled", action="store_true", help="semi-supervised against supervised trees")
     parser.add_argument(
         "--annotations", action="store_true", help="what absent labels of the Gene Ontology are taken for"
     )
     parser.add_argument("--page", action="store_true", help="write the page from the results there are")
     arguments = parser.parse_args()
-    compared = annotated if arguments.annotations else unlabelled if arguments.unlabelled else results_of
+    compared = annotated if arguments.annotations else results_of
     names = arguments.sets or (GO_SETS if arguments.annotations else SETS)
     for name in () if arguments.page else names:
         keep(compared(name, Path(arguments.data), arguments.trees, arguments.seeds))
@@ -104,29 +97,6 @@ def results_of(name: str, folder: Path, n_trees: int, n_seeds: int) -> pd.DataFr
         rows.append((name, "nothing", 0.0, seed, "unknown", reached, cpu, n_entries))
     columns = ["set", "pattern", "share", "seed", "method", "auprc", "cpu", "entries"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def unlabelled(name: str, folder: Path, n_trees: int, n_seeds: int) -> pd.DataFrame:
-    """Semi-supervised against supervised trees with whole rows hidden."""
-    data = read([folder / file for file in SETS[name]])
-    train, test = data.part("train"), data.part("test")
-    Y = complete(train)
-    rows = []
-    for share in FEW_LABELLED:
-        for seed in range(n_seeds):
-            hidden = hide(Y, "rows", share, seed)
-            for method, supervision in UNLABELLED.items():
-                forest = ForestClassifier(
-                    n_trees, hierarchy=train.hierarchy, supervision=supervision, n_jobs=1, random_state=seed,
-                    categorical_features=train.categorical_features,
-                )  # fmt: skip
-                started = time.process_time()
-                forest.fit(train.X, hidden)
-                cpu = time.process_time() - started
-                reached = float(auprc(complete(test), forest.predict_proba(test.X)))
-                rows.append((name, "unlabelled", share, seed, method, reached, cpu, forest.supervision_))
-        print(name, "unlabelled", share, flush=True)
-    return pd.DataFrame(rows, columns=["set", "pattern", "share", "seed", "method", "auprc", "cpu", "entries"])
 
 
 def annotated(name: str, folder: Path, n_trees: int, n_seeds: int) -> pd.DataFrame:
@@ -256,13 +226,12 @@ def keep(found: pd.DataFrame) -> None:
 
 
 def _section(found: pd.DataFrame) -> pd.Series:
-    return found["pattern"].where(found["pattern"].isin(["unlabelled", "annotations"]), "hidden")
+    return found["pattern"].where(found["pattern"] == "annotations", "hidden")
 
 
 def write_page() -> None:
     found = pd.read_csv(FOLDER / "partly_known.csv")
-    beside, of_genes = (found[_section(found) == name] for name in ("unlabelled", "annotations"))
-    found = found[_section(found) == "hidden"]
+    of_genes, found = (found[_section(found) == name] for name in ("annotations", "hidden"))
     n_draws = found.groupby("set")["seed"].nunique()
     draws = ", ".join(f"{n_draws[name]} of {name}" for name in SETS if name in n_draws)
     lines = [
@@ -279,7 +248,6 @@ def write_page() -> None:
         lines += [f"## {titles[pattern]}", "", *_table(found, pattern), ""]
         if pattern == "cells":
             lines += ["### Over all sets", "", *_tests(found, pattern), ""]
-    lines += ["## Unlabelled rows", "", *_unlabelled(beside), ""]
     lines += ["## Absent means not annotated", "", *_annotations(of_genes), ""]
     lines += ["## Cost", "", *_cost(found), ""]
     (FOLDER / "partly_known.md").write_text("\n".join(lines))
@@ -320,35 +288,6 @@ def _tests(found: pd.DataFrame, pattern: str) -> list[str]:
             else:
                 cells.append(f"{apart.mean():+.3f} (p = {wilcoxon(apart).pvalue:.2g}, {len(apart)} pairs)")
         lines.append(f"| {share:.0%} | " + " | ".join(cells) + " |")
-    return lines
-
-
-def _unlabelled(found: pd.DataFrame) -> list[str]:
-    lines = [
-        "Whole rows are hidden. Supervised trees leave them out; semi-supervised ones grow on them too, with half of",
-        "the impurity of the features (`supervision=0.5`) or with the share that is best out of bag (auto; the mean of",
-        f"the shares chosen is beside it, 1 is supervised). Mean of {found['seed'].nunique()} draws, pooled AUPRC on",
-        "the complete test part; CPU seconds of fitting on one thread.",
-        "",
-        "| set | hidden | supervised | 0.5 | auto | share chosen | CPU s | CPU s, 0.5 | CPU s, auto |",
-        "|" + "---|" * 9,
-    ]
-    means = found.groupby(["set", "share", "method"])[["auprc", "cpu", "entries"]].mean()
-    for name in [name for name in SETS if name in set(found["set"])]:
-        for share in FEW_LABELLED:
-            own = means.loc[name, share]
-            best = own["auprc"].max()
-            shown = [f"**{v:.3f}**" if v >= best - 5e-4 else f"{v:.3f}" for v in own.loc[list(UNLABELLED), "auprc"]]
-            cpu = [f"{v:.2f}" for v in own.loc[list(UNLABELLED), "cpu"]]
-            chosen = f"{own.loc['auto', 'entries']:.2f}"
-            lines.append(f"| {name} | {share:.0%} | " + " | ".join([*shown, chosen, *cpu]) + " |")
-    pairs = found.pivot_table(index=["set", "share", "seed"], columns="method", values="auprc")
-    for method in ("half", "auto"):
-        apart = pairs[method] - pairs["supervised"]
-        p = wilcoxon(apart).pvalue if (apart != 0).sum() > 5 else np.nan
-        said = "not tested" if np.isnan(p) else f"p = {p:.2g}"
-        title = "0.5" if method == "half" else "auto"
-        lines += ["", f"{title} against supervised: {apart.mean():+.3f} ({said}, {len(apart)} pairs)."]
     return lines
 
 

@@ -69,7 +69,7 @@ def test_what_workers_are_sent_pickles():
             gamma=1.0,
         ),
     ]
-    work = {"rows": None, "sample_weight": None, "n_threads": 1, "progress": None}
+    work = {"sample_weight": None, "row_groups": None, "n_threads": 1, "progress": None}
     for target in targets:
         whole = _core.grow(table, target, growth, **work).arrays()
         sent = pickle.loads(pickle.dumps((target, growing._blocks(growth, 3))))

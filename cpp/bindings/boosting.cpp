@@ -29,7 +29,7 @@ Result bind_boost(const FeatureTable& table, const Target& target, const GrowPar
   require(growth.n_trees >= 1 && !growth.bootstrap, "Boosting needs a round at least, and takes rows without repeats.");
   boosting.growth = growth;
   boosting.growth.n_threads = threads(n_threads);
-  const Examples examples = examples_of(table.n_rows(), std::nullopt, sample_weight);
+  const Examples examples = examples_of(table.n_rows(), sample_weight);
   Boosted found = Patience(std::move(progress)).run([&](const Poll& poll) {
     return boosted(table, target, examples, boosting, poll);
   });

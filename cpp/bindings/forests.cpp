@@ -65,13 +65,13 @@ OutArray<std::int32_t> bind_apply(const Forest& forest, const HeldFeatures& rows
 }
 
 std::tuple<OutArray<double>, OutArray<std::int32_t>> bind_predict_oob(const Forest& forest, const HeldFeatures& rows,
-                                                                      const OptionalRows& bag_rows,
                                                                       const OptionalWeights& sample_weight,
+                                                                      const OptionalGroups& row_groups,
                                                                       std::int64_t first_row, std::int64_t last_row,
                                                                       int n_threads) {
   require_range(first_row, last_row, rows.rows->n_rows());
   const auto n_rows = static_cast<std::size_t>(last_row - first_row);
-  const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
+  const Examples examples = examples_of(rows.rows->n_rows(), sample_weight, row_groups);
   std::vector<double> out(n_rows * static_cast<std::size_t>(forest.n_outputs));
   std::vector<std::int32_t> n_trees(n_rows);
   Patience().run([&](const Poll& poll) {
@@ -166,11 +166,11 @@ void bind_forests(nb::module_& m) {
         "n_threads"_a, "For labels, the largest of each row: outputs and values, (rows, top) each.");
   m.def("apply", &bind_apply, "forest"_a, "rows"_a, nb::kw_only(), "n_threads"_a,
         "The leaf that each row reaches: (n_rows, n_trees), node ids within the tree.");
-  m.def("predict_oob", &bind_predict_oob, "forest"_a, "rows"_a, nb::kw_only(), "bag_rows"_a.noconvert().none(),
-        "sample_weight"_a.noconvert().none(), "first_row"_a, "last_row"_a, "n_threads"_a,
+  m.def("predict_oob", &bind_predict_oob, "forest"_a, "rows"_a, nb::kw_only(), "sample_weight"_a.noconvert().none(),
+        "row_groups"_a.noconvert().none(), "first_row"_a, "last_row"_a, "n_threads"_a,
         R"(Mean over the trees whose bag lacks the row (NaN where none) and how many those are.
 
-``rows`` are the training rows, ``bag_rows`` and ``sample_weight`` the ``rows`` and ``sample_weight`` of growing.)");
+``rows`` are the training rows, ``sample_weight`` and ``row_groups`` those of growing.)");
   m.def("contributions", &bind_contributions, "forest"_a, "rows"_a, nb::kw_only(), "output"_a, "n_threads"_a,
         R"(What each feature added to the prediction of one output: (n_rows, n_features) and the mean of the roots.
 

@@ -33,10 +33,11 @@ Forest grown(const FeatureTable& table, const HeldRankings& target, const Exampl
 }
 
 template <class Target>
-Forest bind_grow(const FeatureTable& table, const Target& target, GrowParams growth, const OptionalRows& rows,
-                 const OptionalWeights& sample_weight, int n_threads, OptionalProgress progress) {
+Forest bind_grow(const FeatureTable& table, const Target& target, GrowParams growth,
+                 const OptionalWeights& sample_weight, const OptionalGroups& row_groups, int n_threads,
+                 OptionalProgress progress) {
   growth.n_threads = threads(n_threads);
-  const Examples examples = examples_of(table.n_rows(), rows, sample_weight);
+  const Examples examples = examples_of(table.n_rows(), sample_weight, row_groups);
   return Patience(std::move(progress)).run([&](const Poll& poll) {
     return grown(table, target, examples, growth, poll);
   });
@@ -44,8 +45,9 @@ Forest bind_grow(const FeatureTable& table, const Target& target, GrowParams gro
 
 template <class Target>
 void def_grow(nb::module_& m, const char* text) {
-  m.def("grow", &bind_grow<Target>, "table"_a, "target"_a, "growth"_a, nb::kw_only(), "rows"_a.noconvert().none(),
-        "sample_weight"_a.noconvert().none(), "n_threads"_a, "progress"_a.none(), text);
+  m.def("grow", &bind_grow<Target>, "table"_a, "target"_a, "growth"_a, nb::kw_only(),
+        "sample_weight"_a.noconvert().none(), "row_groups"_a.noconvert().none(), "n_threads"_a, "progress"_a.none(),
+        text);
 }
 
 }  // namespace
@@ -108,8 +110,8 @@ void bind_growing(nb::module_& m) {
   def_grow<HeldLabels>(m,
                        R"(Grow trees.
 
-``rows``: only these rows of the table take part (None = all). ``sample_weight`` (n_rows,): rows of weight 0 take no
-part. ``progress`` is called with the number of finished trees about every 100 ms.)");
+``sample_weight`` (n_rows,): rows of weight 0 take no part. ``row_groups`` (n_rows,): bags are drawn by group, rows of
+the same number enter them together (None: row by row). ``progress`` is called with the number of finished trees about every 100 ms.)");
   def_grow<HeldNumbers>(m, "Leaves hold means.");
   def_grow<HeldRankings>(m, "Leaves hold mean signs of the label pairs: a forest of numbers.");
 }

@@ -49,16 +49,17 @@ struct HeldRankings {
   ramify::RankingRows rows;
 };
 
-using OptionalRows = std::optional<InArray<std::int64_t>>;
+using OptionalGroups = std::optional<InArray<std::int64_t>>;
 using OptionalWeights = std::optional<InArray<double>>;
 using OptionalProgress = std::optional<nb::callable>;
 
-inline ramify::Examples examples_of(std::int64_t n_rows, const OptionalRows& rows, const OptionalWeights& weights) {
+inline ramify::Examples examples_of(std::int64_t n_rows, const OptionalWeights& weights,
+                                    const OptionalGroups& groups = std::nullopt) {
   if (weights && static_cast<std::int64_t>(weights->size()) != n_rows)
     throw nb::value_error("sample_weight needs one entry per row.");
-  return ramify::select_examples(n_rows, rows ? rows->data() : nullptr,
-                                 rows ? static_cast<std::int64_t>(rows->size()) : 0,
-                                 weights ? weights->data() : nullptr);
+  if (groups && static_cast<std::int64_t>(groups->size()) != n_rows)
+    throw nb::value_error("row_groups needs one entry per row.");
+  return ramify::select_examples(n_rows, weights ? weights->data() : nullptr, groups ? groups->data() : nullptr);
 }
 
 /// What Python calls the content of the leaves.

@@ -20,8 +20,9 @@ CompressedScores bind_genie3_per_output(const Forest& forest, const InArray<doub
 }
 
 CompressedScores bind_genie3_oob(const Forest& forest, const HeldFeatures& rows, const HeldLabels& target,
-                                 const OptionalRows& bag_rows, const OptionalWeights& sample_weight, int n_threads) {
-  const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
+                                 const OptionalWeights& sample_weight, const OptionalGroups& row_groups,
+                                 int n_threads) {
+  const Examples examples = examples_of(rows.rows->n_rows(), sample_weight, row_groups);
   return compressed(Patience().run([&](const Poll& poll) {
     return genie3_oob(forest, *rows.rows, target.rows, examples, threads(n_threads), poll);
   }));
@@ -29,9 +30,9 @@ CompressedScores bind_genie3_oob(const Forest& forest, const HeldFeatures& rows,
 
 template <class Target>
 CompressedScores bind_genie3_known(const Forest& forest, const HeldFeatures& rows, const Target& target, bool bootstrap,
-                                   bool outside, const OptionalRows& bag_rows, const OptionalWeights& sample_weight,
+                                   bool outside, const OptionalWeights& sample_weight, const OptionalGroups& row_groups,
                                    int n_threads) {
-  const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
+  const Examples examples = examples_of(rows.rows->n_rows(), sample_weight, row_groups);
   return compressed(Patience().run([&](const Poll& poll) {
     return known_gains(forest, *rows.rows, target.rows, examples, {bootstrap, outside}, threads(n_threads), poll);
   }));
@@ -40,13 +41,13 @@ CompressedScores bind_genie3_known(const Forest& forest, const HeldFeatures& row
 template <class Target>
 void def_genie3_known(nb::module_& m, const char* text) {
   m.def("genie3_known", &bind_genie3_known<Target>, "forest"_a, "rows"_a, "target"_a, nb::kw_only(), "bootstrap"_a,
-        "outside"_a, "bag_rows"_a.noconvert().none(), "sample_weight"_a.noconvert().none(), "n_threads"_a, text);
+        "outside"_a, "sample_weight"_a.noconvert().none(), "row_groups"_a.noconvert().none(), "n_threads"_a, text);
 }
 
 OutArray<double> bind_genie3_oob_numbers(const Forest& forest, const HeldFeatures& rows, const HeldNumbers& target,
-                                         const OptionalRows& bag_rows, const OptionalWeights& sample_weight,
+                                         const OptionalWeights& sample_weight, const OptionalGroups& row_groups,
                                          int n_threads) {
-  const Examples examples = examples_of(rows.rows->n_rows(), bag_rows, sample_weight);
+  const Examples examples = examples_of(rows.rows->n_rows(), sample_weight, row_groups);
   auto scores = Patience().run([&](const Poll& poll) {
     return genie3_oob_numbers(forest, *rows.rows, target.rows, examples, threads(n_threads), poll);
   });
@@ -55,8 +56,8 @@ OutArray<double> bind_genie3_oob_numbers(const Forest& forest, const HeldFeature
 
 template <class Scores>
 void def_genie3_oob(nb::module_& m, Scores scores, const char* text) {
-  m.def("genie3_oob", scores, "forest"_a, "rows"_a, "target"_a, nb::kw_only(), "bag_rows"_a.noconvert().none(),
-        "sample_weight"_a.noconvert().none(), "n_threads"_a, text);
+  m.def("genie3_oob", scores, "forest"_a, "rows"_a, "target"_a, nb::kw_only(), "sample_weight"_a.noconvert().none(),
+        "row_groups"_a.noconvert().none(), "n_threads"_a, text);
 }
 
 }  // namespace

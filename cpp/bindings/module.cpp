@@ -8,7 +8,7 @@ Forests in five steps::
 
     table = _core.FeatureTable(X, n_categories=np.zeros(X.shape[1], np.int32), max_bins=0, n_threads=1)
     labels = _core.LabelRows(Y.indptr, Y.indices, label_weights)
-    forest = _core.grow(table, labels, growth, rows=None, sample_weight=None, n_threads=2, progress=None)
+    forest = _core.grow(table, labels, growth, sample_weight=None, row_groups=None, n_threads=2, progress=None)
     scores = _core.genie3(forest)
     probabilities = _core.predict(forest, _core.FeatureRows(X_test), first_row=0, last_row=len(X_test), n_threads=2)
 

@@ -8,12 +8,10 @@ using namespace ramify;
 
 namespace {
 
-std::tuple<OutArray<double>, OutArray<std::int64_t>> bind_sum_rankings(const Forest& forest, const HeldFeatures& rows,
-                                                                       std::int64_t n_labels, bool as_signs,
-                                                                       bool out_of_bag,
-                                                                       const OptionalWeights& sample_weight,
-                                                                       int n_threads) {
-  const Examples examples = examples_of(rows.rows->n_rows(), {}, sample_weight);
+std::tuple<OutArray<double>, OutArray<std::int64_t>> bind_sum_rankings(
+    const Forest& forest, const HeldFeatures& rows, std::int64_t n_labels, bool as_signs, bool out_of_bag,
+    const OptionalWeights& sample_weight, const OptionalGroups& row_groups, int n_threads) {
+  const Examples examples = examples_of(rows.rows->n_rows(), sample_weight, row_groups);
   SummedRankings result = Patience().run([&](const Poll& poll) {
     return sum_rankings(forest, n_labels, *rows.rows, out_of_bag ? &examples : nullptr, as_signs, threads(n_threads),
                         poll);
@@ -36,7 +34,7 @@ OutArray<double> bind_leaf_rankings(const Forest& forest, std::int64_t tree, std
 
 void bind_rankings(nb::module_& m) {
   m.def("sum_rankings", &bind_sum_rankings, "forest"_a, "rows"_a, nb::kw_only(), "n_labels"_a, "as_signs"_a,
-        "out_of_bag"_a, "sample_weight"_a.noconvert().none(), "n_threads"_a,
+        "out_of_bag"_a, "sample_weight"_a.noconvert().none(), "row_groups"_a.noconvert().none(), "n_threads"_a,
         "Sums over trees of the leaves' rankings (rows x labels) or signs (rows x pairs), and numbers of trees.");
   m.def("leaf_rankings", &bind_leaf_rankings, "forest"_a, nb::kw_only(), "tree"_a, "n_labels"_a,
         "The ranking of each leaf of a tree, ties sharing their mean rank.");

@@ -23,7 +23,7 @@ struct Question {
 
   Question(const FeatureTable& table, const InArray<std::int64_t>& unit_offsets,
            const InArray<std::int32_t>& unit_features, const Cube& draws, const InArray<std::int32_t>& outputs,
-           const InArray<double>& row_weights, const OptionalWeights& sample_weight)
+           const InArray<double>& row_weights, const OptionalWeights& sample_weight, const OptionalGroups& row_groups)
       : redraws{static_cast<std::int64_t>(unit_offsets.size()) - 1,
                 static_cast<std::int64_t>(draws.shape(0)),
                 static_cast<std::int64_t>(draws.shape(1)),
@@ -32,7 +32,7 @@ struct Question {
                 unit_features.data(),
                 draws.data()},
         scope{{outputs.data(), outputs.data() + outputs.size()}, row_weights.data()},
-        examples(examples_of(table.n_rows(), std::nullopt, sample_weight)) {
+        examples(examples_of(table.n_rows(), sample_weight, row_groups)) {
     require_offsets(unit_offsets, unit_features.size(), "unit_offsets");
     require(unit_features.size() == draws.shape(1), "There must be a redrawn column for each feature of a unit.");
     require(draws.shape(0) > 0, "At least one draw is needed.");
@@ -70,9 +70,9 @@ template <class Target>
 Sums bind_redraw_sums(const Forest& forest, const FeatureTable& table, const Target& target,
                       const InArray<std::int64_t>& unit_offsets, const InArray<std::int32_t>& unit_features,
                       const Cube& draws, const InArray<std::int32_t>& outputs, const InArray<double>& row_weights,
-                      const Matrix& residuals, const OptionalWeights& sample_weight, int n_threads,
-                      OptionalProgress progress) {
-  const Question question(table, unit_offsets, unit_features, draws, outputs, row_weights, sample_weight);
+                      const Matrix& residuals, const OptionalWeights& sample_weight, const OptionalGroups& row_groups,
+                      int n_threads, OptionalProgress progress) {
+  const Question question(table, unit_offsets, unit_features, draws, outputs, row_weights, sample_weight, row_groups);
   require(static_cast<std::int64_t>(residuals.shape(0)) == question.redraws.n_units &&
               static_cast<std::int64_t>(residuals.shape(1)) == question.redraws.n_rows,
           "residuals must be units x rows.");
@@ -91,8 +91,9 @@ OutArray<double> bind_redraw_rows(const Forest& forest, const FeatureTable& tabl
                                   const InArray<std::int64_t>& unit_offsets, const InArray<std::int32_t>& unit_features,
                                   const Cube& draws, const InArray<std::int32_t>& outputs,
                                   const InArray<double>& row_weights, std::int64_t first_row, std::int64_t last_row,
-                                  const OptionalWeights& sample_weight, int n_threads) {
-  const Question question(table, unit_offsets, unit_features, draws, outputs, row_weights, sample_weight);
+                                  const OptionalWeights& sample_weight, const OptionalGroups& row_groups,
+                                  int n_threads) {
+  const Question question(table, unit_offsets, unit_features, draws, outputs, row_weights, sample_weight, row_groups);
   require_range(first_row, last_row, table.n_rows());
   auto changes = Patience().run([&](const Poll& poll) {
     return rows_of(forest, table, target, question, first_row, last_row, threads(n_threads), poll);
@@ -104,12 +105,12 @@ template <class Target>
 void def_redraw(nb::module_& m, const char* sums_text, const char* rows_text) {
   m.def("redraw_sums", &bind_redraw_sums<Target>, "forest"_a, "table"_a, "target"_a, nb::kw_only(),
         "unit_offsets"_a.noconvert(), "unit_features"_a.noconvert(), "draws"_a.noconvert(), "outputs"_a.noconvert(),
-        "row_weights"_a.noconvert(), "residuals"_a.noconvert(), "sample_weight"_a.noconvert().none(), "n_threads"_a,
-        "progress"_a.none(), sums_text);
+        "row_weights"_a.noconvert(), "residuals"_a.noconvert(), "sample_weight"_a.noconvert().none(),
+        "row_groups"_a.noconvert().none(), "n_threads"_a, "progress"_a.none(), sums_text);
   m.def("redraw_rows", &bind_redraw_rows<Target>, "forest"_a, "table"_a, "target"_a, nb::kw_only(),
         "unit_offsets"_a.noconvert(), "unit_features"_a.noconvert(), "draws"_a.noconvert(), "outputs"_a.noconvert(),
-        "row_weights"_a.noconvert(), "first_row"_a, "last_row"_a, "sample_weight"_a.noconvert().none(), "n_threads"_a,
-        rows_text);
+        "row_weights"_a.noconvert(), "first_row"_a, "last_row"_a, "sample_weight"_a.noconvert().none(),
+        "row_groups"_a.noconvert().none(), "n_threads"_a, rows_text);
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ void bind_redraw(nb::module_& m) {
 
 ``draws`` is draws x columns x rows; unit u redraws the features ``unit_features[unit_offsets[u]:unit_offsets[u + 1]]``.
 With D the mean change of a row's squared error, d that of its prediction p, w its weight and r its residual:
-w D, w^2 D, w^2 D^2, r d, d and 2 p d + d^2. ``sample_weight`` is what the forest was grown with.)",
+w D, w^2 D, w^2 D^2, r d, d and 2 p d + d^2. ``sample_weight`` and ``row_groups`` are what the forest was grown with.)",
                          "D of each row and output: units x rows x outputs.");
   def_redraw<HeldNumbers>(m, "For numbers; NaN is unknown and changes nothing.", "For numbers.");
 }

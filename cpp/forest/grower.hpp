@@ -83,7 +83,7 @@ class TreeGrower {
 
   void fill_bag(std::uint64_t seed) {
     if (params_.bootstrap) {
-      draw_bag(seed, examples_.rows, draws_of_row_);
+      draw_bag(seed, examples_, draws_of_row_);
     } else {
       for (const std::uint32_t row : examples_.rows) draws_of_row_[row] = 1;
     }

@@ -207,7 +207,7 @@ std::vector<StepNode> step_nodes(const Tree& tree) {
 
 std::vector<std::uint64_t> in_bag(const Tree& tree, const Examples& examples, std::int64_t n_rows) {
   std::vector<std::uint32_t> draws(static_cast<std::size_t>(n_rows), 0);
-  draw_bag(tree.seed, examples.rows, draws);
+  draw_bag(tree.seed, examples, draws);
   std::vector<std::uint64_t> bits(static_cast<std::size_t>(n_rows + 63) / 64, 0);
   for (std::size_t row = 0; row < draws.size(); ++row) {
     if (draws[row] > 0) bits[row / 64] |= std::uint64_t(1) << (row % 64);

@@ -59,7 +59,7 @@ struct RoutedTree {
 
 RoutedTree routed(const Tree& tree, const FeatureRows& rows, const Examples& examples, GainOptions options) {
   std::vector<std::uint32_t> draws(at(rows.n_rows()), options.bootstrap ? 0 : 1);
-  if (options.bootstrap) draw_bag(tree.seed, examples.rows, draws);
+  if (options.bootstrap) draw_bag(tree.seed, examples, draws);
   std::vector<std::int32_t> leaves(at(rows.n_rows()), -1);
   const std::int64_t size = rows.rows_per_block();
   std::vector<double> block(at(size * rows.n_features()), 0.0);

@@ -53,7 +53,7 @@ struct ForestData {
     return {offsets.data(), labels.data(), n_rows, n_labels, label_weights.data()};
   }
   ramify::NumberRows number_rows() const { return {numbers.data(), n_rows, 2, target_weights.data()}; }
-  ramify::Examples examples() const { return ramify::select_examples(n_rows, nullptr, 0, nullptr); }
+  ramify::Examples examples() const { return ramify::select_examples(n_rows, nullptr, nullptr); }
 };
 
 inline ramify::GrowParams grow_params(std::int64_t n_trees, std::int64_t max_features) {

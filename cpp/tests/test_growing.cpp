@@ -1,3 +1,6 @@
+#include <map>
+#include <numeric>
+
 #include "check.hpp"
 #include "features/feature_rows.hpp"
 #include "forest/predictor.hpp"
@@ -76,7 +79,7 @@ void deep_trees_need_no_stack() {
   GrowParams params = grow_params(1, 1);
   params.bootstrap = false;
   const Forest forest =
-      grow_numbers(table, {y.data(), n, 1, weights.data()}, select_examples(n, nullptr, 0, nullptr), params, {});
+      grow_numbers(table, {y.data(), n, 1, weights.data()}, select_examples(n, nullptr, nullptr), params, {});
   validate(forest);
   CHECK(forest.trees[0]->n_nodes() == 2 * n - 1);
 }
@@ -84,20 +87,55 @@ void deep_trees_need_no_stack() {
 void weights_leave_rows_out() {
   const ForestData data(100, 8, 4, 4);
   std::vector<double> weights(100, 1.0);
-  std::vector<std::int64_t> listed;
-  for (std::int64_t i = 0; i < 100; ++i) {
+  Examples others;
+  for (std::uint32_t i = 0; i < 100; ++i) {
     if (i % 3 == 0)
-      weights[static_cast<std::size_t>(i)] = 0;
+      weights[i] = 0;
     else
-      listed.push_back(i);
+      others.rows.push_back(i);
   }
   const FeatureTable table = data.table();
   const GrowParams params = grow_params(4, 3);
-  const Forest a = grow_labels(table, data.label_rows(), select_examples(100, nullptr, 0, weights.data()), params, {});
-  const Forest b =
-      grow_labels(table, data.label_rows(),
-                  select_examples(100, listed.data(), static_cast<std::int64_t>(listed.size()), nullptr), params, {});
-  CHECK(same_trees(a, b));
+  const Forest a = grow_labels(table, data.label_rows(), select_examples(100, weights.data(), nullptr), params, {});
+  CHECK(same_trees(a, grow_labels(table, data.label_rows(), others, params, {})));
+}
+
+/// Numbers of groups with gaps, out of order, and rows of weight zero among them.
+void groups_enter_bags_as_a_whole() {
+  const std::int64_t n = 60;
+  std::vector<std::int64_t> groups(n);
+  std::vector<double> weights(n, 1.0);
+  for (std::int64_t i = 0; i < n; ++i) groups[static_cast<std::size_t>(i)] = 1000 - 7 * ((i * i) % 11);
+  for (std::size_t i = 0; i < weights.size(); i += 5) weights[i] = 0;
+  const Examples examples = select_examples(n, weights.data(), groups.data());
+
+  // written from the definition: as many draws as groups, each among the groups in ascending order
+  std::map<std::int64_t, std::vector<std::size_t>> members;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] > 0) members[groups[i]].push_back(i);
+  }
+  std::vector<std::int64_t> names;
+  for (const auto& group : members) names.push_back(group.first);
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    std::vector<std::uint32_t> draws(n, 0), expected(n, 0);
+    draw_bag(seed, examples, draws);
+    Random random(seed, bag_stream);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      for (const std::size_t row : members[names[random.below(names.size())]]) ++expected[row];
+    }
+    CHECK(draws == expected);
+  }
+}
+
+void rows_that_are_their_own_groups_change_nothing() {
+  const ForestData data(100, 8, 4, 4);
+  std::vector<std::int64_t> groups(100);
+  std::iota(groups.begin(), groups.end(), -50);
+  const FeatureTable table = data.table();
+  const GrowParams params = grow_params(4, 3);
+  const Forest alone = grow_labels(table, data.label_rows(), data.examples(), params, {});
+  const Examples grouped = select_examples(100, nullptr, groups.data());
+  CHECK(same_trees(alone, grow_labels(table, data.label_rows(), grouped, params, {})));
 }
 
 void a_poll_that_says_no_stops_growing() {
@@ -191,6 +229,8 @@ int main() {
   numbers_grow_with_limits();
   deep_trees_need_no_stack();
   weights_leave_rows_out();
+  groups_enter_bags_as_a_whole();
+  rows_that_are_their_own_groups_change_nothing();
   a_poll_that_says_no_stops_growing();
   wide_sparse_tables_grow();
   bits_find_what_columns_find();

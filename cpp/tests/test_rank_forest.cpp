@@ -80,7 +80,7 @@ void check_criterion(const Data& data, const FeatureTable& table, const Examples
 
     // a leaf's mean signs run over the in-bag rows that reach it and compare the pair
     std::vector<std::uint32_t> draws(n_rows, 0);
-    draw_bag(tree.seed, examples.rows, draws);
+    draw_bag(tree.seed, examples, draws);
     std::vector<double> sums(tree.leaf_values.size(), 0.0), counts(tree.leaf_values.size(), 0.0);
     for (std::int64_t i = 0; i < n_rows; ++i) {
       const std::int64_t leaf = tree.child[static_cast<std::size_t>(find_leaf(tree, data.X.data() + i * n_features))];
@@ -125,7 +125,7 @@ void check_criterion(const Data& data, const FeatureTable& table, const Examples
 int main() {
   const Data data;
   const FeatureTable table = data.table();
-  const Examples examples = select_examples(n_rows, nullptr, 0, nullptr);
+  const Examples examples = select_examples(n_rows, nullptr, nullptr);
   for (const RankCriterion criterion : {RankCriterion::correlation, RankCriterion::entropy, RankCriterion::mallows})
     check_criterion(data, table, examples, criterion);
 

@@ -7,7 +7,8 @@ pairs of whether a rule holds and the rule in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +39,48 @@ class Part:
 
 
 State = dict[str, Part]
+
+
+def fitted_names(estimator: Any) -> list[str]:
+    """Names of what fitting left on an estimator: they end in an underscore, or its class declares them.
+
+    Examples
+    --------
+    >>> from ramify.ranking import ReliefRanker
+    >>> from ramify.state import fitted_names
+    >>> fitted_names(ReliefRanker())
+    []
+    """
+    declared = getattr(type(estimator), "fitted_state", {})
+    return [name for name in vars(estimator) if name in declared or (name.endswith("_") and not name.endswith("__"))]
+
+
+@contextmanager
+def fitting(estimator: Any, *, keeping: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    """Fit from a clean slate: what an earlier fit left is gone, and is back if this one fails or is interrupted.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is fitted.
+    keeping : collection of str
+        Attributes of the earlier fit to go on from.
+
+    Yields
+    ------
+    dict
+        What the estimator held before.
+    """
+    before = dict(vars(estimator))
+    for name in fitted_names(estimator):
+        if name not in keeping:
+            delattr(estimator, name)
+    try:
+        yield before
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
 
 
 def count(size: str | None = None, *, low: int = 1) -> Part:

@@ -77,8 +77,6 @@ BAD_PARAMETERS = [
     ("categorical_features", "all", "'from_dtype', None, a mask, indices or names"),
     ("min_category_rows", 0, "an int >= 1"),
     ("min_category_rows", 0.1, "an int >= 1"),
-    ("supervision", 0.0, r"a number in \(0"),
-    ("supervision", "half", r"a number in \(0"),
     ("oob_score", "yes", "a bool"),
     ("n_jobs", "two", "an int other than 0"),
     ("n_jobs", 0, "an int other than 0"),

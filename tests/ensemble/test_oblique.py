@@ -175,7 +175,6 @@ def test_every_kind_of_target_is_learnt(options):
     cases = [
         (ForestClassifier(5, hierarchy=made.hierarchy), made.X, made.y),
         (ForestClassifier(5), X, unknown),
-        (ForestClassifier(5, supervision=0.5), X, unknown),
         (ForestClassifier(5, backing=20), X, SETS),
         (ForestClassifier(5), X, SETS[:, 0]),
         (ForestRegressor(5), X, X[:, :2]),

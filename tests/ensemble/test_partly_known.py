@@ -269,18 +269,6 @@ def test_rows_whose_true_labels_may_be_hidden_are_not_calibrated_on():
     np.testing.assert_allclose(model.risk_, missed_of(partly[held] == 1, model.predict(X[held])))
 
 
-@pytest.mark.parametrize("calibrate", ["split", "oob"])
-def test_unlabelled_rows_guide_the_trees_of_sets(calibrate):
-    X, Y, _ = hierarchical(n=160)
-    hidden = np.where(np.arange(160)[:, None] % 3 > 0, Y, np.nan)
-    forest = ForestClassifier(20, supervision=0.5, random_state=0)
-    model = ConformalSets(forest, alpha=0.2, calibrate=calibrate, random_state=0).fit(X, hidden)
-    assert model.n_calibrated_ <= (~np.isnan(hidden[:, 0])).sum()
-    rows = np.isfinite(hidden[:, 0])
-    alone = ConformalSets(forest, alpha=0.2, calibrate=calibrate, random_state=0).fit(X[rows], Y[rows])
-    assert (model.estimator_.predict_proba(X) != alone.estimator_.predict_proba(X)).any()
-
-
 def test_a_number_that_no_held_back_row_knows_is_refused_by_name():
     X, _, _ = hierarchical(n=60)
     y = np.column_stack([X[:, 0], np.where(np.arange(60) == 7, X[:, 1], np.nan)])

@@ -27,7 +27,7 @@ def grow(problem, n_trees, seed, *, table=None, n_threads=1):
         oblique=0,
         backing=0,
     )
-    work = {"rows": None, "sample_weight": problem.sample_weight, "n_threads": n_threads, "progress": None}
+    work = {"sample_weight": problem.sample_weight, "row_groups": None, "n_threads": n_threads, "progress": None}
     if problem.numbers:
         return _core.grow(table, _core.NumberRows(problem.Y, problem.output_weights), growth, **work)
     return _core.grow(table, label_rows(problem.Y, problem.output_weights), growth, **work)

@@ -18,7 +18,7 @@ from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated, Portfolio
 from ramify.parameters import check_integer, check_option
 from ramify.ranking import forest_ranking, portfolio_ranking
-from ramify.ranking.forest import held_out_ranking
+from ramify.ranking.forest import held_out_ranking, held_out_scores
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,8 @@ def fit_model(
         forest = model if calibrate is None else model.estimator_
         parts = label_parts(forest, learnt, unseen, model_features(learnt if unseen is None else unseen))
         work = (model_features(learnt), model_target(learnt))
-        weights = learnt.sample_weight
-        ranking = forest_ranking(forest, "genie3", *work, sample_weight=weights)
-        parts["rankings"] = {"genie3": held_out_ranking(forest, ranking, *work, sample_weight=weights)}
+        rankings = forest_ranking(forest, held_out_scores(forest), *work, sample_weight=learnt.sample_weight)
+        parts["rankings"] = {"genie3": held_out_ranking(rankings)}
         if calibrate is not None and "explained_on" in parts:
             parts["explained_on"] += " Probabilities are those before calibration."
     elif explain and isinstance(model, Portfolio):
@@ -153,7 +152,7 @@ def fit_model(
     for named in (model, *([] if calibrate is None else [model.estimator_])):
         remember_names(named, learnt)
         for name in ("oob_prediction_", "oob_score_"):  # they are rows of the data, which a saved model does not need
-            named.__dict__.pop(name, None)
+            vars(named).pop(name, None)
     return Fitted(model, learnt, results)
 
 

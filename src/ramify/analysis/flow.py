@@ -20,7 +20,7 @@ from ramify.datasets import Dataset
 from ramify.parameters import check_option, check_real
 from ramify.ranking import Discoveries, FeatureRanking, ForestRanker, addition_curve, discoveries, knn_quality
 from ramify.ranking.discovery import Untestable
-from ramify.ranking.forest import held_out_ranking
+from ramify.ranking.forest import held_out_ranking, held_out_scores
 
 
 def analyse(
@@ -177,12 +177,13 @@ def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, Feature
     grown = None
     scores = [name for name in rankers if RANKING_METHODS[name].of_forest]
     if scores:
-        joint = clone(rankers[scores[0]]).set_params(scores=scores)
+        joint = clone(rankers[scores[0]])
+        besides = held_out_scores(joint.estimator) if "genie3" in scores else []
+        joint.set_params(scores=list(dict.fromkeys([*scores, *besides])))
         joint.fit(data.X, model_target(data), data.sample_weight)
         found, grown = dict(joint.rankings_), joint.estimator_
-        if "genie3" in found:
-            work = {"sample_weight": data.sample_weight}
-            found["genie3"] = held_out_ranking(grown, found["genie3"], data.X, model_target(data), **work)
+        if besides:
+            found["genie3"] = held_out_ranking(found)
     for name, ranker in rankers.items():
         if name not in scores:
             target = chain_target(data) if name == "lcc" else model_target(data)
@@ -222,7 +223,7 @@ def _claims(
         found = discoveries(model, data.X, target, **asked, **running)
     except Untestable as error:
         return {"no_claims": str(error).removesuffix(".")}
-    own = clone(model).set_params(n_estimators=1, n_jobs=1, verbose=0).fit(data.X, target).label_names_
+    own = model.encode_target(target).output_names
     renamed = dict(zip(own, data.label_names, strict=True)) if len(own) == len(data.label_names) else {}
     return {"discoveries": found.with_names(data.feature_names, renamed)}
 

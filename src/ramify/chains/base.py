@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.chains.label_sets import LabelSets, class_probabilities, known_means, read_label_sets
 from ramify.chains.links import Weights, default_estimator, derived_seed, is_forest, rows_of, told_of_nominal
 from ramify.ensemble.growing import MAX_CATEGORIES
-from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
+from ramify.ensemble.row_weights import refuse_without_weights
 from ramify.ensemble.threshold import (
     cardinality_threshold,
     check_threshold,
@@ -26,14 +26,15 @@ from ramify.ensemble.threshold import (
     given_threshold,
     is_chosen,
 )
+from ramify.ensemble.training_data import TrainingData, training_data
 from ramify.features import Features, apply_features, feature_names, learn_features
-from ramify.features.frames import take_rows, weighing_data
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.state import (
     ENCODED_FEATURES,
     State,
     count,
+    fitting,
     flag,
     instance,
     nothing_or,
@@ -85,22 +86,29 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        X, y, sample_weight = weighing_data(X, y, sample_weight)
-        features = learn_features(self, X, self._categorical_features(), max_categories=self._max_categories())
-        self._refuse_nominal(features)
-        refusing = None if self._takes_unknown else self
-        target = read_label_sets(y, features.values.shape[0], hierarchy=self.hierarchy, refusing=refusing)
-        rows = target.rows_with_target
-        if rows is not None:
-            own = None if sample_weight is None else np.asarray(sample_weight)[rows]
-            return self.fit(take_rows(X, rows), take_rows(y, rows), own)
-        weights = self._row_weights(sample_weight, features.values.shape[0])
-        seed = int(check_random_state(getattr(self, "random_state", 0)).randint(np.iinfo(np.int32).max))
-        self._learn(features, target, target.matrix, weights, seed)
-        self.cardinality_ = _cardinality(target.matrix, weights)
-        self.threshold_ = self._chosen_threshold(features, target, weights, seed)
-        del self._out_of_bag
+        with fitting(self):
+            data = self._training_data(X, y, sample_weight)
+            features, target, weights = data.features, data.target, self._row_weights(data.weights)
+            seed = int(check_random_state(getattr(self, "random_state", 0)).randint(np.iinfo(np.int32).max))
+            self._learn(features, target, target.matrix, weights, seed)
+            self.cardinality_ = _cardinality(target.matrix, weights)
+            self.threshold_ = self._chosen_threshold(features, target, weights, seed)
+            del self._out_of_bag
         return self
+
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        """The rows that take part, checked and encoded."""
+
+        def features(given: Any) -> Features:
+            encoded = learn_features(self, given, self._categorical_features(), max_categories=self._max_categories())
+            self._refuse_nominal(encoded)
+            return encoded
+
+        def label_sets(given: Any, *, sample_weight: Any, n_samples: int) -> LabelSets:  # noqa: ARG001
+            refusing = None if self._takes_unknown else self
+            return read_label_sets(given, n_samples, hierarchy=self.hierarchy, refusing=refusing)
+
+        return training_data(self, X, y, sample_weight, features=features, target=label_sets)
 
     @property
     def classes_(self) -> Any:
@@ -154,9 +162,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             return self._class_values[self._as_probabilities(self._scores(values)).argmax(axis=1)]
         return self._as_label_sets(self._predicted(values))
 
-    def _row_weights(self, sample_weight: Any, n_samples: int) -> Weights:
-        """Checked weights, None where all are the same; refused where the base estimator takes none."""
-        weights = checked_sample_weight(self, sample_weight, n_samples)
+    def _row_weights(self, weights: Weights) -> Weights:
+        """Weights, None where all are the same; refused where the base estimator takes none."""
         if weights is None or (weights == weights[0]).all():
             return None
         base = getattr(self, "estimator", None)

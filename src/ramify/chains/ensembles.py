@@ -346,7 +346,6 @@ class LClassifierChains(LabelSetClassifier):
         self.estimators_ = [list(chain.links) for chain in chains] if self.keep_forests else []
         self._out_of_bag = _combined([chain.out_of_bag for chain in chains], self.combine)
         self.importances_, self.label_share_ = _importance_matrix(chains, features.values.shape[1], self.n_last)
-        self.__dict__.pop("votes_", None)
         if X_new is not None:
             self.votes_ = _combined([chain.new for chain in chains], self.combine)
 

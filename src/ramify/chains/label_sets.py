@@ -29,7 +29,7 @@ class LabelSets:
         Whether the label sets came as a sparse matrix.
     dtype : str
         Type of the given label sets.
-    rows_with_target : ndarray or None
+    known_rows : ndarray or None
         Rows of which some label is known; None where those are all rows.
     """
 
@@ -38,7 +38,11 @@ class LabelSets:
     classes: NDArray[Any] | None
     was_sparse: bool
     dtype: str
-    rows_with_target: NDArray[np.intp] | None = None
+    known_rows: NDArray[np.intp] | None = None
+
+    def rows_with_target(self) -> NDArray[np.intp] | None:
+        """Rows of which some label is known; None where those are all rows."""
+        return self.known_rows
 
 
 def read_label_sets(
@@ -61,7 +65,7 @@ def read_label_sets(
         classes=target.classes,
         was_sparse=target.was_sparse,
         dtype=dtype.str if dtype.kind in "biuf" else target.Y.dtype.str,
-        rows_with_target=target.rows_with_target(),
+        known_rows=target.rows_with_target(),
     )
 
 

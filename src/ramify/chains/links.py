@@ -175,8 +175,8 @@ class ForestLearner(Learner):
         probability, n_trees = _core.predict_oob(
             link.trees_,
             _core.FeatureRows(self._table(earlier)),
-            bag_rows=None,
             sample_weight=self.weights,
+            row_groups=None,
             first_row=0,
             last_row=len(self.labels),
             n_threads=effective_n_jobs(link.n_jobs),
@@ -196,11 +196,9 @@ def learner_over(
     estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None, fixed_labels: bool = False
 ) -> Learner:
     """The learner of a base classifier over a training table; with `fixed_labels` every split looks at all labels."""
-    supervision = getattr(estimator, "supervision", 1.0)
-    takes_codes = is_forest(estimator) and supervision == 1  # else trees grow on the features themselves, too
+    takes_codes = is_forest(estimator)
     if fixed_labels and (labels.dtype.kind == "f" or not takes_codes):
-        with_share = f" with supervision={supervision!r}" if is_forest(estimator) else ""
-        what = "y has unknown labels" if takes_codes else f"the estimator is a {type(estimator).__name__}{with_share}"
+        what = "y has unknown labels" if takes_codes else f"the estimator is a {type(estimator).__name__}"
         raise ValueError(
             f"fixed_labels=True is for Ramify's forests over complete label sets, but {what}. Set fixed_labels=False."
         )

@@ -5,29 +5,40 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.explanation import Explanation, Output, explain
 from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, grow
-from ramify.ensemble.row_weights import checked_sample_weight
-from ramify.ensemble.supervision import GRID, check_supervision, guided_rows, target_trees
+from ramify.ensemble.training_data import TrainingData, refuse_one_group, training_data
 from ramify.features import Features, apply_features, learn_features
-from ramify.features.frames import n_rows, take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
-from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
+from ramify.state import (
+    ENCODED_FEATURES,
+    State,
+    count,
+    fitting,
+    instance,
+    number,
+    numbers,
+    one_of,
+    perhaps,
+    texts,
+)
 from ramify.targets import KINDS, Target, target_type
 
 _PREDICTED_CELLS = 1 << 23
+_CONTINUED = ("trees_", "_seed", "target_kind_", "label_names_")
+"""What a warm start goes on from."""
 
 
 class BaseForest(BaseEstimator):
@@ -53,15 +64,15 @@ class BaseForest(BaseEstimator):
         "_seed": perhaps(count(low=0)),
         "oob_prediction_": perhaps(instance(np.ndarray)),
         "oob_score_": perhaps(number(nan=True)),
-        "supervision_": perhaps(number(low=0, high=1)),
     }
     hierarchy: Hierarchy | None = None
+    warm_start: bool = False
     _outcome: ClassVar[str] = "numbers"
     """What the leaves of its trees hold."""
-    _of_one_fit: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_", "feature_summary_")
-    """What only some fits give, and what belongs to all trees together."""
+    _of_all_trees: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_", "feature_summary_")
+    """What belongs to all trees together."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -74,57 +85,58 @@ class BaseForest(BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. A row of weight zero takes no part, as if it were not there; its out-of-bag prediction
             is NaN.
+        row_groups : array-like of shape (n_samples,), default=None
+            What each row belongs to: a patient, a family, a site. Bags are drawn by group, as many draws as groups, so
+            that a row is out of bag only where its whole group is.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, supervision: float | None = None) -> Self:
-        """Fit with a weight of the target in the impurity, or with the one that is asked for or best."""
-        rows = weighing_rows(X, y, sample_weight)
-        if rows is not None:
-            return self._fit_part(X, y, sample_weight, rows, supervision)
-        with unchanged_on_failure(self):
+        with fitting(self, keeping=_CONTINUED if self.warm_start else ()):
             self._check_parameters()
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-            n_samples = features.values.shape[0]
-            weights = checked_sample_weight(self, sample_weight, n_samples)
-            target = self.encode_target(y, sample_weight=weights, n_samples=n_samples)
-            if supervision is None:
-                supervision = self._chosen_supervision(X, y, sample_weight)
-            rows = target.rows_with_target()
-            if rows is not None and supervision == 1:
-                return self._fit_part(X, y, sample_weight, rows, supervision)
-            if hasattr(self, "supervision"):
-                self.supervision_ = supervision
-            weights = self.row_weights(target, weights)
-            self.grow(features, target, weights)
-            if self._needs_out_of_bag():
-                self._set_out_of_bag(features, target, weights)
+            self.fit_on(self.training_data(X, y, sample_weight, row_groups))
         return self
 
-    def _chosen_supervision(self, X: Any, y: Any, sample_weight: Any) -> float:
-        """The weight of the target in the impurity: as given, or the one that predicts best out of bag."""
-        asked = getattr(self, "supervision", 1.0)
-        if not isinstance(asked, str):
-            return float(asked)
-        if self.warm_start and hasattr(self, "_seed"):
-            return self.supervision_
-        reached = {}
-        for share in GRID:  # a clone draws the seed that this forest will draw
-            other = clone(self).set_params(supervision=share, warm_start=False, oob_score=True)
-            reached[share] = other._fit(X, y, sample_weight, share).oob_score_
-        gained = {share: score for share, score in reached.items() if score > reached[1.0]}
-        return max(gained, key=lambda share: gained[share], default=1.0)
+    def training_data(
+        self, X: Any, y: Any, sample_weight: Any = None, row_groups: Any = None, *, reset: bool = True
+    ) -> TrainingData:
+        """Check and encode what trees grow on, with the weights that the rows have in growing.
 
-    def _fit_part(self, X: Any, y: Any, sample_weight: Any, rows: np.ndarray, supervision: float | None) -> Self:
-        """Fit on some rows, as if there were no others; those have no out-of-bag prediction."""
-        weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        self._fit(take_rows(X, rows), take_rows(y, rows), weights, supervision)
-        if "oob_prediction_" in vars(self):
-            self.oob_prediction_ = at_rows(self.oob_prediction_, rows, n_rows(X))
+        Parameters
+        ----------
+        X, y, sample_weight, row_groups
+            As `fit` takes them.
+        reset : bool, default=True
+            Learn the names and nominal values of the features; else they are those of the fit.
+        """
+
+        def encoded(given: Any) -> Features:
+            if not reset:
+                return apply_features(self, given)
+            return learn_features(self, given, self.categorical_features, max_categories=MAX_CATEGORIES)
+
+        data = training_data(self, X, y, sample_weight, row_groups, features=encoded, target=self.encode_target)
+        if not reset and len(data.target.output_names) != len(self.label_names_):
+            raise ValueError(
+                f"{type(self).__name__} was fitted on {len(self.label_names_)} {data.target.nouns[1]}, but y has "
+                f"{len(data.target.output_names)}. Give the data that it was fitted on."
+            )
+        return replace(data, weights=self.row_weights(data.target, data.weights))
+
+    def fit_on(self, data: TrainingData) -> Self:
+        """Grow the trees on data that was checked and encoded before.
+
+        Parameters
+        ----------
+        data : TrainingData
+            What `training_data` returns.
+        """
+        if self.bootstrap:
+            refuse_one_group(self, data)
+        self.grow(data.features, data.target, data.weights, data.row_groups)
+        if self._needs_out_of_bag():
+            self._set_out_of_bag(data)
         return self
 
     @abstractmethod
@@ -145,7 +157,13 @@ class BaseForest(BaseEstimator):
         """Weights that the rows have in growing, from those that were given."""
         return sample_weight
 
-    def grow(self, features: Features | _core.FeatureTable, target: Target, weights: np.ndarray | None) -> Self:
+    def grow(
+        self,
+        features: Features | _core.FeatureTable,
+        target: Target,
+        weights: np.ndarray | None,
+        row_groups: np.ndarray | None = None,
+    ) -> Self:
         """Grow trees on checked features, or on a table that was coded once for many forests.
 
         Parameters
@@ -156,43 +174,37 @@ class BaseForest(BaseEstimator):
             What `encode_target` returns.
         weights : array of shape (n_samples,) or None
             What `row_weights` returns.
+        row_groups : int64 array of shape (n_samples,) or None
+            Numbers of groups that enter bags together.
         """
-        for name in self._of_one_fit:
-            self.__dict__.pop(name, None)
-        if hasattr(self, "supervision") and not isinstance(self.supervision, str):
-            self.supervision_ = float(self.supervision)
-        self._grow_trees(features, target, weights)
+        self._grow_trees(features, target, weights, row_groups)
         self.target_kind_ = target.kind
         self.label_names_ = target.output_names
         self.n_outputs_ = target.n_outputs
-        self.__dict__.pop("known_share_", None)
         if target.known_share is not None:
             self.known_share_ = target.known_share
         self._keep(target, weights)
         return self
 
-    def _grow_trees(self, features: Any, target: Target, weights: np.ndarray | None) -> None:
+    def _grow_trees(
+        self, features: Any, target: Target, weights: np.ndarray | None, row_groups: np.ndarray | None
+    ) -> None:
         """Set the trees: new ones, or with `warm_start` those there are and the ones that come after them."""
         growth = self._growth(features)
         kept = self._kept_trees(target, growth)
         n_kept = 0 if kept is None else kept.n_trees
         if n_kept < growth.n_trees:
-            if getattr(self, "supervision", 1.0) == "auto" and not hasattr(self, "supervision_"):
-                raise ValueError("supervision='auto' is chosen by the fit of a forest of its own. Give a number here.")
-            share = getattr(self, "supervision_", 1.0)
-            guided = share < 1
             grown = grow(
                 features,
-                guided_rows(features, target, share, weights) if guided else target.kernel_rows(),
+                target.kernel_rows(),
                 growth.part(n_kept, growth.n_trees),
                 max_bins=self.max_bins,
                 sample_weight=weights,
+                row_groups=row_groups,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
-            grown = target_trees(grown, target) if guided else grown
             self.trees_ = grown if kept is None else _core.Forest.concatenate([kept, grown])
-        self.__dict__.pop("_seed", None)
         if self.warm_start:
             self._seed = growth.seed
 
@@ -222,7 +234,7 @@ class BaseForest(BaseEstimator):
         """Whether rows are to be predicted by the trees that did not see them."""
         return bool(getattr(self, "oob_score", False))
 
-    def _set_out_of_bag(self, features: Features, target: Any, weights: np.ndarray | None) -> None:
+    def _set_out_of_bag(self, data: TrainingData) -> None:
         """Predict each row by the trees that did not see it, and score that."""
 
     def output_weights(self) -> np.ndarray:
@@ -284,8 +296,8 @@ class BaseForest(BaseEstimator):
         part = copy.copy(self)
         part.n_estimators = int(k)
         part.trees_ = self.trees_.first(int(k))
-        for name in self._of_one_fit:
-            part.__dict__.pop(name, None)
+        for name in self._of_all_trees:
+            vars(part).pop(name, None)
         return part
 
     def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
@@ -444,21 +456,19 @@ class BaseForest(BaseEstimator):
     def _check_parameters(self) -> None:
         """Check what is not checked where trees are grown, and workers before any work is done."""
         check_jobs(self, self.n_jobs)
-        check_supervision(self)
         check_flag(self, "oob_score", self.oob_score)
         if self.oob_score and not self.bootstrap:
             raise ValueError(
                 "oob_score=True needs bootstrap=True: without it every tree sees every row and none is out of bag."
             )
 
-    def _out_of_bag(self, features: Features, sample_weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    def _out_of_bag(self, data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
         """Mean of the trees that did not see a row (NaN where none), and the mask of rows with such a tree."""
-        rows = feature_rows(features)
+        rows = feature_rows(data.features)
         prediction, n_trees = _core.predict_oob(
             self.trees_,
             rows,
-            bag_rows=None,
-            sample_weight=sample_weight,
+            **data.bagging,
             first_row=0,
             last_row=rows.n_rows,
             n_threads=effective_n_jobs(self.n_jobs),
@@ -471,25 +481,6 @@ class BaseForest(BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-@contextmanager
-def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave the estimator as it was if what follows fails or is interrupted."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise
-
-
-def at_rows(values: np.ndarray, rows: np.ndarray, n_rows: int) -> np.ndarray:
-    """Values of some rows among all, NaN for the others."""
-    spread = np.full((n_rows, *values.shape[1:]), np.nan)
-    spread[rows] = values
-    return spread
 
 
 def feature_count(estimator: Any, n_features: int) -> int:

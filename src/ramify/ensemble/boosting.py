@@ -36,7 +36,7 @@ class BaseBoosted(BaseForest):
         "gains_": perhaps(matrix("n_features", "n_labels")),
     }
     _outcome: ClassVar[str] = "steps"
-    _of_one_fit: ClassVar[tuple[str, ...]] = ()
+    _of_all_trees: ClassVar[tuple[str, ...]] = ()
     bootstrap: ClassVar[bool] = False
     """Rows are drawn without repeats, and no tree stands alone: there are no out-of-bag rows."""
 
@@ -78,8 +78,15 @@ class BaseBoosted(BaseForest):
         """All others are checked where the rounds begin."""
         check_jobs(self, self.n_jobs)
 
-    def _grow_trees(self, features: Features, target: Target, weights: np.ndarray | None) -> None:
+    def _grow_trees(
+        self, features: Features, target: Target, weights: np.ndarray | None, row_groups: np.ndarray | None
+    ) -> None:
         """Check the parameters, draw the seed and do the rounds."""
+        if row_groups is not None and self.early_stopping is not None:
+            raise ValueError(
+                f"{type(self).__name__} holds single rows back for early stopping, not groups of rows. Set "
+                "early_stopping=None, or leave row_groups out."
+            )
         n_features = features.values.shape[1]
         check_integer(self, "verbose", self.verbose, low=0)
         if self.max_bins is not None:
@@ -125,7 +132,13 @@ class BaseBoosted(BaseForest):
             )
         self.gains_ = sparse.csr_array(gains, shape=(n_features, self.trees_.n_outputs))
 
-    def grow(self, features: Features | _core.FeatureTable, target: Target, weights: np.ndarray | None) -> Self:
+    def grow(
+        self,
+        features: Features | _core.FeatureTable,
+        target: Target,
+        weights: np.ndarray | None,
+        row_groups: np.ndarray | None = None,
+    ) -> Self:
         """Do the rounds on checked features, and learn what else the rows held back can tell.
 
         Parameters
@@ -136,8 +149,10 @@ class BaseBoosted(BaseForest):
             What `encode_target` returns.
         weights : array of shape (n_samples,) or None
             What `row_weights` returns.
+        row_groups : array of shape (n_samples,) or None
+            Numbers of groups of rows; for rounds without early stopping, to which they do not matter.
         """
-        super().grow(features, target, weights)
+        super().grow(features, target, weights, row_groups)
         held_back = self.__dict__.pop("_held_back")
         if len(held_back):
             self._use_held_back(features, target, weights, held_back)

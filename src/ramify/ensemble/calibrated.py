@@ -11,14 +11,10 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import at_rows, unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
-from ramify.ensemble.row_weights import checked_sample_weight
-from ramify.ensemble.supervision import grown_rows, labelled_rows
 from ramify.ensemble.threshold import (
     check_threshold,
     exceeded_threshold,
@@ -27,11 +23,10 @@ from ramify.ensemble.threshold import (
     is_fitted_threshold,
     label_sets,
 )
-from ramify.features import apply_features
-from ramify.features.frames import n_rows, take_rows
+from ramify.ensemble.training_data import row_folds
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
-from ramify.state import FEATURES, State, count, instance, integers, numbers, one_of, perhaps, texts
+from ramify.state import FEATURES, State, count, fitting, instance, integers, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, target_type
 
 _METHODS = {"isotonic": ("knots_", "levels_", "offsets_"), "sigmoid": ("slopes_", "intercepts_")}
@@ -118,7 +113,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         self.method = method
         self.threshold = threshold
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> Self:
         """Grow the forest and calibrate it.
 
         Parameters
@@ -129,49 +124,39 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             Classes or label sets; a label is calibrated on the rows of which it is known (not NaN).
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        row_groups : array-like of shape (n_samples,), default=None
+            What each row belongs to: rows of a group enter bags, and folds, together.
         """
-        with unchanged_on_failure(self):
+        with fitting(self):
             check_option(self, "method", self.method, ("isotonic", "sigmoid"))
             check_threshold(self)
             forest = _checked_forest(self)
-            forest.fit(X, y, sample_weight)
-            grown_on, n_given = grown_rows(forest, forest.encode_target(y)), n_rows(X)
-            if len(grown_on) < n_given:
-                X, y = take_rows(X, grown_on), take_rows(y, grown_on)
-                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[grown_on]
-            features = apply_features(forest, X)
-            n_samples = features.values.shape[0]
-            weights = checked_sample_weight(self, sample_weight, n_samples)
-            target = forest.encode_target(y, sample_weight=weights, n_samples=n_samples)
-            weights = forest.row_weights(target, weights)
-            prediction, seen = forest._out_of_bag(features, weights)
+            forest.fit(X, y, sample_weight, row_groups=row_groups)
+            data = forest.training_data(X, y, sample_weight, row_groups, reset=False)
+            prediction, seen = forest._out_of_bag(data)
             if not seen.any():
                 raise ValueError(
-                    f"With n_samples={n_samples} no row is out of bag of any tree: there is nothing to calibrate on. "
-                    "Grow more trees, or give more rows."
+                    f"With n_samples={data.n_samples} no row is out of bag of any tree: there is nothing to calibrate "
+                    "on. Grow more trees, or give more rows."
                 )
-            seen &= np.isin(np.arange(n_samples), labelled_rows(target))
-            rows = np.flatnonzero(seen if weights is None else seen & (weights > 0))
+            rows = np.flatnonzero(seen if data.weights is None else seen & (data.weights > 0))
             self.estimator_ = forest
-            self.__dict__.pop("oob_prediction_", None)
-            for name in ("knots_", "levels_", "offsets_", "slopes_", "intercepts_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
             for name in ("n_features_in_", "feature_names_in_", "label_names_", "n_outputs_", "target_kind_", "prior_"):
                 if hasattr(forest, name):
                     setattr(self, name, getattr(forest, name))
-            kept = np.ones(len(rows)) if weights is None else weights[rows]
-            truth = sparse.csc_array(target.cells()[rows])
+            kept = np.ones(len(rows)) if data.weights is None else data.weights[rows]
+            truth = sparse.csc_array(data.target.cells()[rows])
             if forest.oob_score:
-                self.oob_prediction_ = np.full_like(prediction, np.nan)
-                self.oob_prediction_[rows] = self._calibrated_by_others(prediction[rows], truth, kept)
-                if n_samples < n_given:
-                    self.oob_prediction_ = at_rows(self.oob_prediction_, grown_on, n_given)
+                calibrated = np.full_like(prediction, np.nan)
+                groups = None if data.row_groups is None else data.row_groups[rows]
+                calibrated[rows] = self._calibrated_by_others(prediction[rows], truth, kept, groups)
+                self.oob_prediction_ = data.among_given(calibrated)
             self._calibrate(prediction[rows], truth, kept)
-            self.threshold_ = fitted_threshold(self, target.kind, prediction.shape[1])
+            self.threshold_ = fitted_threshold(self, data.target.kind, prediction.shape[1])
             if is_chosen(self.threshold):
                 probabilities = self._calibrated(prediction[rows])
                 self.threshold_ = exceeded_threshold(
-                    self.threshold, probabilities, target.cells()[rows], sample_weight=kept
+                    self.threshold, probabilities, data.target.cells()[rows], sample_weight=kept
                 )
         return self
 
@@ -231,13 +216,15 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         return sparse.csr_array(sets) if self.estimator_._sparse_sets else sets
 
     def _calibrated_by_others(
-        self, scores: NDArray[np.float64], truth: sparse.csc_array, weights: NDArray[np.float64]
+        self,
+        scores: NDArray[np.float64],
+        truth: sparse.csc_array,
+        weights: NDArray[np.float64],
+        row_groups: NDArray[np.int64] | None,
     ) -> NDArray[np.float64]:
         """Probabilities of these rows, those of each fold calibrated by the rows of the others."""
         found, has = np.full_like(scores, np.nan), sparse.csr_array(truth)
-        if len(scores) < _FOLDS:
-            return found
-        for others, own in KFold(_FOLDS, shuffle=True, random_state=0).split(scores):
+        for others, own in row_folds(len(scores), _FOLDS, 0, row_groups):
             self._calibrate(scores[others], sparse.csc_array(has[others]), weights[others])
             found[own] = self._calibrated(scores[own])
         return found

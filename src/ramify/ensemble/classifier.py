@@ -15,18 +15,18 @@ from ramify import _core
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.row_weights import refuse_extreme_weights
 from ramify.ensemble.threshold import exceeded_threshold, is_chosen
-from ramify.ensemble.tree_parameters import GuidedParameters
-from ramify.features import Features
+from ramify.ensemble.training_data import TrainingData
+from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
 from ramify.parameters import check_option, check_real
 from ramify.state import State, numbers, perhaps
-from ramify.targets import ClassTarget, LabelTarget, Target
+from ramify.targets import ClassTarget, Target
 from ramify.targets.closure import with_all_ancestors
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestClassifier(ForLabels, GuidedParameters):
+class ForestClassifier(ForLabels, ForestParameters):
     """Ensemble of predictive clustering trees for classes, label sets and label hierarchies.
 
     Parameters
@@ -49,10 +49,6 @@ class ForestClassifier(ForLabels, GuidedParameters):
         Leaves are backed by their ancestors of at most so many rows: of the estimate of a leaf with n rows the share
         n / (n + 1) is its own, of the rest as much its parent's, and so on. 10 to 30 helps where labels are rare or
         trees are few, and makes leaves two to six times as large. 0: leaves speak for themselves.
-    supervision : float in (0, 1] or "auto", default=1.0
-        Weight of the target in the impurity; the rest is that of the features themselves, so that rows without a target
-        help to say where to cut (semi-supervised trees). With 1.0 they are left out. "auto" takes the best of 0.25,
-        0.5, 0.75 and 1 out of bag, which costs as many forests.
     splitter : {"best", "random"}, default="best"
         The best cut of each sampled feature, or one random cut of each (extra-trees).
     oblique : int, default=0
@@ -110,8 +106,6 @@ class ForestClassifier(ForLabels, GuidedParameters):
         Frequency of each label or class in training: what a model without features predicts.
     threshold_ : float or ndarray of shape (n_labels,)
         Probability that a predicted label exceeds.
-    supervision_ : float
-        The weight of the target in the impurity.
     feature_importances_ : ndarray of shape (n_features,)
         Genie3 scores divided by their sum.
     oob_prediction_ : ndarray of shape (n_samples, n_labels)
@@ -131,9 +125,6 @@ class ForestClassifier(ForLabels, GuidedParameters):
     Kocev, D., Vens, C., Struyf, J. and Dzeroski, S. (2013). Tree ensembles for predicting structured outputs. Pattern
     Recognition 46.
     Cestnik, B. (1990). Estimating probabilities: a crucial task in machine learning. ECAI. (`backing`)
-
-    Levatic, J., Ceci, M., Kocev, D. and Dzeroski, S. (2017). Semi-supervised classification trees. Journal of
-    Intelligent Information Systems 49.
 
     Examples
     --------
@@ -274,22 +265,19 @@ class ForestClassifier(ForLabels, GuidedParameters):
     def _needs_out_of_bag(self) -> bool:
         return bool(self.oob_score) or is_chosen(self.threshold)
 
-    def _set_out_of_bag(self, features: Features, target: LabelTarget, weights: np.ndarray | None) -> None:
+    def _set_out_of_bag(self, data: TrainingData) -> None:
         """Accuracy or pooled AUPRC over the rows that some tree did not see; NaN if there is none."""
-        prediction, predicted = self._out_of_bag(features, weights)
-        if is_chosen(self.threshold) and predicted.any():
-            row_weights = None if weights is None else weights[predicted]
-            seen = np.flatnonzero(predicted)
-            self.threshold_ = exceeded_threshold(
-                self.threshold, prediction[seen], target.cells()[seen], sample_weight=row_weights
-            )
+        prediction, predicted = self._out_of_bag(data)
+        seen = np.flatnonzero(predicted)
+        scores, truth = prediction[seen], data.target.cells()[seen]
+        if is_chosen(self.threshold) and len(seen):
+            weights = None if data.weights is None else data.weights[seen]
+            self.threshold_ = exceeded_threshold(self.threshold, scores, truth, sample_weight=weights)
         if not self.oob_score:
             return
-        self.oob_prediction_ = prediction
+        self.oob_prediction_ = data.among_given(prediction)
         self.oob_score_ = float("nan")
-        if predicted.any():
-            truth, scores = target.cells()[np.flatnonzero(predicted)], self.oob_prediction_[predicted]
-            right = (
-                np.mean(scores.argmax(axis=1) == truth.indices) if target.groups is not None else auprc(truth, scores)
-            )
+        if len(seen):
+            has_classes = data.target.groups is not None
+            right = np.mean(scores.argmax(axis=1) == truth.indices) if has_classes else auprc(truth, scores)
             self.oob_score_ = float(right)

@@ -12,17 +12,15 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import preference_matrix
 from ramify.ensemble.regressor import ForestRegressor
 from ramify.ensemble.row_weights import checked_sample_weight
-from ramify.ensemble.supervision import grown_rows, labelled_rows
-from ramify.features import apply_features
-from ramify.features.frames import n_rows, take_rows, weighing_data
+from ramify.ensemble.training_data import checked_row_groups
+from ramify.features.frames import n_rows, take_rows, weighing_rows
 from ramify.parameters import check_option, check_real
-from ramify.state import FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
+from ramify.state import FEATURES, State, count, fitting, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, Target, target_type
 from ramify.targets.rankings import check_rankings
 
@@ -120,7 +118,7 @@ class ConformalSets(BaseEstimator):
         self.calibrate = calibrate
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> Self:
         """Grow the forest and choose the threshold.
 
         Parameters
@@ -131,36 +129,45 @@ class ConformalSets(BaseEstimator):
             The target, as the forest takes it; in label sets and several numbers NaN is unknown.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight zero takes no part. Other weights must be equal: the promise is about rows that count alike.
+        row_groups : array-like of shape (n_samples,), default=None
+            What each row belongs to. Whole groups are held back, or out of bag, and the promise is about a group that
+            is drawn at random: on average over groups, and over the rows of a group.
         """
-        with unchanged_on_failure(self):
+        with fitting(self):
             alpha = check_real(self, "alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
             check_option(self, "calibrate", self.calibrate, ("split", "oob"))
             forest = self._checked_forest()
             if y is None:
                 raise ValueError("ConformalSets requires y to be passed, but the target y is None.")
-            X, y = _alike(X, y, sample_weight)
+            groups = None
+            if row_groups is not None:
+                groups = checked_row_groups(self, row_groups, n_rows(X))
+            X, y, groups = _alike(X, y, sample_weight, groups)
             held_back = self.calibrate == "split"  # else the forest, fitted to all rows, says what is wrong with X
             target = forest.encode_target(y, n_samples=n_rows(X) if held_back else None)
             if not held_back:
-                scores, rows = _out_of_bag_scores(forest, X, y, target)
+                scores, rows = _out_of_bag_scores(forest, X, y, groups)
             else:
-                inside, rows = self._parts(target)
-                forest.fit(take_rows(X, inside), take_rows(y, inside))
+                inside, rows = self._parts(target, groups)
+                own = None if groups is None else groups[inside]
+                forest.fit(take_rows(X, inside), take_rows(y, inside), row_groups=own)
                 scores = _scores(forest, take_rows(X, rows))
             telling = _telling(target)[rows]
             scores, rows = scores[telling], rows[telling]
-            if len(rows) + 1 < 1 / alpha:
+            shares = _shares(None if groups is None else groups[rows], len(rows))
+            n_units = round(float(shares.sum()))
+            if n_units + 1 < 1 / alpha:
+                units = "rows" if groups is None else "groups of rows"
                 raise ValueError(
-                    f"alpha={alpha:g} can be promised from {int(np.ceil(1 / alpha)) - 1} rows on that the trees did "
-                    f"not see, but there are {len(rows)}. Give more rows or a larger alpha."
+                    f"alpha={alpha:g} can be promised from {int(np.ceil(1 / alpha)) - 1} {units} on that the trees did "
+                    f"not see, but there are {n_units}. Give more {units} or a larger alpha."
                 )
-            self._choose(forest, scores, _truth(forest, target, y, rows), alpha)
-            self.estimator_, self.n_calibrated_ = forest, len(rows)
-            self.__dict__.pop("feature_names_in_", None)
+            self._choose(forest, scores, _truth(forest, target, y, rows), alpha, shares)
+            self.estimator_, self.n_calibrated_ = forest, n_units
             for name in ("n_features_in_", "feature_names_in_", "label_names_", "n_outputs_", "target_kind_"):
                 if hasattr(forest, name):
                     setattr(self, name, getattr(forest, name))
-            self.guarantee_ = self._stated(alpha, "" if target.unknown is None else "known ")
+            self.guarantee_ = self._stated(alpha, "" if target.unknown is None else "known ", groups is not None)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -206,56 +213,73 @@ class ConformalSets(BaseEstimator):
             )
         return forest
 
-    def _parts(self, target: Target) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _parts(self, target: Target, groups: NDArray[np.int64] | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Positions of the rows to learn from, and of those held back, of which something is known."""
-        labelled = labelled_rows(target)
-        n_samples = len(labelled)
-        if n_samples < 2:
+        known = target.rows_with_target()
+        labelled = np.arange(target.n_samples) if known is None else known
+        units = labelled if groups is None else np.unique(groups[labelled])
+        n_units = len(units)
+        if n_units < 2:
+            one = "n_samples=" if groups is None else "the number of groups is "
             raise ValueError(
-                f"Some rows grow trees and others choose the threshold, but n_samples={n_samples}. Give more rows."
+                f"Some rows grow trees and others choose the threshold, but {one}{n_units}. Give more rows."
             )
-        order = check_random_state(self.random_state).permutation(n_samples)
-        held = np.sort(labelled[order[: int(np.ceil(_HELD_BACK * n_samples))]])
-        return np.setdiff1d(np.arange(target.n_samples), held), held
+        order = check_random_state(self.random_state).permutation(n_units)
+        held = units[order[: int(np.ceil(_HELD_BACK * n_units))]]
+        if groups is None:
+            held = np.sort(held)
+            return np.setdiff1d(np.arange(target.n_samples), held), held
+        apart = np.isin(groups, held)
+        return np.flatnonzero(~apart), np.intersect1d(labelled, np.flatnonzero(apart))
 
-    def _choose(self, forest: Any, scores: NDArray[np.float64], truth: Any, alpha: float) -> None:
-        """Set the threshold: the one with the smallest sets whose calibrated risk is at most alpha."""
-        self.__dict__.pop("scale_", None)
-        n_held = len(scores)
+    def _choose(
+        self,
+        forest: Any,
+        scores: NDArray[np.float64],
+        truth: Any,
+        alpha: float,
+        shares: NDArray[np.float64],
+    ) -> None:
+        """Set the threshold: the one with the smallest sets whose calibrated risk is at most alpha.
+
+        A row counts by its share of what is drawn: 1, or one over the number of rows of its group.
+        """
+        n_held = float(shares.sum())
         if _is_numbers(forest):
             errors = np.abs(scores - truth)
             known = ~np.isnan(errors)
             if not known.any(axis=0).all():
                 name = forest.label_names_[int(np.argmin(known.any(axis=0)))]
                 raise ValueError(
-                    f"The target {name!r} is known of none of the {n_held} rows to calibrate on, so its intervals have "
-                    "no width. Give more rows of which it is known, or leave it out."
+                    f"The target {name!r} is known of none of the {len(scores)} rows to calibrate on, so its intervals "
+                    "have no width. Give more rows of which it is known, or leave it out."
                 )
             scale = np.nanmedian(errors, axis=0)
             self.scale_ = np.where(scale > 0, scale, 1.0)
             needed = errors / self.scale_  # what the threshold must reach for each number, sign turned below
-            value, share = _entries(-needed, known)
+            value, share = _entries(-needed, known, shares)
         else:
-            value, share = _entries(scores, truth)
+            value, share = _entries(scores, truth, shares)
         # rows of a class that the forest has not seen are missed by every set
-        n_lost = int((np.diff(truth.indptr) == 0).sum()) if target_type(forest.target_kind_).has_one_label else 0
+        is_lost = np.diff(truth.indptr) == 0 if target_type(forest.target_kind_).has_one_label else np.zeros(0, bool)
+        lost = float(shares[: len(is_lost)][is_lost].sum())
         order = np.argsort(value, kind="stable")
-        missed = (n_lost + np.concatenate([[0.0], np.cumsum(share[order])])) / n_held
+        missed = (lost + np.concatenate([[0.0], np.cumsum(share[order])])) / n_held
         ordered = value[order]
         # with threshold ordered[k], what lies below is missed: the first entry of equal scores says how much
         first = np.searchsorted(ordered, ordered, side="left")
         allowed = (n_held * missed[first] + 1) / (n_held + 1) <= alpha
         if len(ordered) and not allowed.any():
             raise ValueError(
-                f"{n_lost} of {n_held} rows held back have classes that no other row has, more than alpha={alpha:g} "
-                "allows. Give more rows of these classes, or a larger alpha."
+                f"{int(is_lost.sum())} of {len(scores)} rows held back have classes that no other row has, more than "
+                f"alpha={alpha:g} allows. Give more rows of these classes, or a larger alpha."
             )
         best = int(np.flatnonzero(allowed)[-1]) if len(ordered) else 0
         threshold, risk = (float(ordered[best]), float(missed[first[best]])) if len(ordered) else (np.inf, 0.0)
         self.threshold_ = -threshold if _is_numbers(forest) else min(threshold, 2.0)
         self.risk_ = risk
 
-    def _stated(self, alpha: float, known: str) -> str:
+    def _stated(self, alpha: float, known: str, in_groups: bool) -> str:
         what = {
             "classes": "miss the true class of at most {} of the rows",
             "labels": "miss at most {} of a row's {}true labels on average",
@@ -265,10 +289,12 @@ class ConformalSets(BaseEstimator):
         }[self.target_kind_].format(f"{100 * alpha:g} %", known)
         kind = "intervals" if _is_numbers(self) else "sets"
         if self.calibrate == "split":
+            if in_groups:
+                return f"Proven for groups of rows like the {self.n_calibrated_} held back: {kind} {what}, by group."
             return f"Proven for rows like the {self.n_calibrated_} held back: {kind} {what}."
         return (
             f"Measured, not proven: chosen so that {kind} {what}; out of bag, {100 * self.risk_:.1f} % of "
-            f"{self.n_calibrated_} rows' truth was missed."
+            f"{self.n_calibrated_} {'groups' if in_groups else 'rows'}' truth was missed."
         )
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
@@ -287,9 +313,12 @@ class ConformalSets(BaseEstimator):
         return tags
 
 
-def _alike(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+def _alike(X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Any]:
     """The rows whose weight is not zero, or a refusal where they do not all weigh the same."""
-    X, y, sample_weight = weighing_data(X, y, sample_weight)
+    rows = weighing_rows(X, y, sample_weight)
+    if rows is not None:
+        X, y, sample_weight = take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows]
+        groups = None if groups is None else groups[rows]
     if sample_weight is not None:
         weights = checked_sample_weight(
             "ConformalSets", sample_weight, y.shape[0] if hasattr(y, "shape") else len(np.asarray(y))
@@ -299,7 +328,15 @@ def _alike(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
                 "ConformalSets takes no row weights but zero and one other: what it promises is about rows that count "
                 "alike. Leave out sample_weight."
             )
-    return X, y
+    return X, y, groups
+
+
+def _shares(groups: NDArray[np.int64] | None, n_samples: int) -> NDArray[np.float64]:
+    """What each row is of the unit that is drawn: itself, or one over the rows of its group."""
+    if groups is None:
+        return np.ones(n_samples)
+    _, group, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    return np.asarray(1.0 / counts[group])
 
 
 def _is_numbers(model: Any) -> bool:
@@ -307,14 +344,16 @@ def _is_numbers(model: Any) -> bool:
     return not kind.has_labels and not kind.ranks_labels
 
 
-def _entries(scores: NDArray[np.float64], truth: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Score of each thing that is true, and its share of its row's truth."""
+def _entries(
+    scores: NDArray[np.float64], truth: Any, shares: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Score of each thing that is true, and its share of its row's truth, of which the row has a share itself."""
     flat = scores.reshape(len(scores), -1)
     true = sparse.csr_array(truth.reshape(len(scores), -1) if isinstance(truth, np.ndarray) else truth)
     true.eliminate_zeros()
     counts = np.diff(true.indptr)
     row = np.repeat(np.arange(len(counts)), counts)
-    return flat[row, true.indices], 1 / counts[row]
+    return flat[row, true.indices], shares[row] / counts[row]
 
 
 def _scores(forest: Any, X: Any) -> NDArray[np.float64]:
@@ -327,17 +366,17 @@ def _scores(forest: Any, X: Any) -> NDArray[np.float64]:
     return np.reshape(forest.predict(X), (-1, forest.n_outputs_))
 
 
-def _out_of_bag_scores(forest: Any, X: Any, y: Any, target: Target) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _out_of_bag_scores(
+    forest: Any, X: Any, y: Any, groups: NDArray[np.int64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The same by the trees that did not see each row, and the rows that have such trees and a target."""
-    forest.fit(X, y)
-    grown_on = grown_rows(forest, target)
-    prediction, seen = forest._out_of_bag(apply_features(forest, take_rows(X, grown_on)), None)
-    prediction, rows = prediction[seen], grown_on[seen]
-    of_labelled = np.isin(rows, labelled_rows(target))
-    prediction, rows = prediction[of_labelled], rows[of_labelled]
+    forest.fit(X, y, row_groups=groups)
+    data = forest.training_data(X, y, row_groups=groups, reset=False)
+    prediction, seen = forest._out_of_bag(data)
+    prediction, rows = prediction[seen], data.positions[seen]
     if not len(rows):
         raise ValueError(
-            f"With n_samples={target.n_samples} no row is out of bag of any tree. Give more rows, grow more trees, or "
+            f"With n_samples={data.n_given} no row is out of bag of any tree. Give more rows, grow more trees, or "
             "use calibrate='split'."
         )
     kind = target_type(forest.target_kind_)

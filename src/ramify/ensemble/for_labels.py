@@ -79,7 +79,6 @@ class ForLabels(ClassifierMixin, BaseForest):
         self._sparse_sets = target.was_sparse
         self.prior_ = target.frequencies(weights)
         self.threshold_ = fitted_threshold(self, target.kind, self.trees_.n_outputs)
-        self.__dict__.pop("_label_weights", None)
         if isinstance(self.label_weight, str) and self.label_weight == "propensity":
             self._label_weights = target.weights
 

@@ -61,8 +61,8 @@ def grow(
     growth: _core.Growth,
     *,
     max_bins: int | None = None,
-    rows: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
+    row_groups: np.ndarray | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> _core.Forest:
@@ -79,16 +79,16 @@ def grow(
         How trees are grown.
     max_bins : int or None, default=None
         As in `feature_table`.
-    rows : int64 array or None, default=None
-        Only these rows take part; None takes all.
     sample_weight : float64 array or None, default=None
         One weight per row.
+    row_groups : int64 array or None, default=None
+        A number per row; rows of the same enter bags together.
     n_jobs : int or None, default=None
         Threads here, or jobs of the backend.
     verbose : int, default=0
         Show a progress bar if positive.
     """
-    work: dict[str, Any] = {"rows": rows, "sample_weight": sample_weight}
+    work: dict[str, Any] = {"sample_weight": sample_weight, "row_groups": row_groups}
     backend = get_active_backend()[0]
     if isinstance(features, Features) and _is_remote(backend):
         blocks = _blocks(growth, effective_n_jobs(n_jobs))

@@ -20,9 +20,9 @@ from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
 from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
-from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.training_data import TrainingData
 from ramify.ensemble.tree_parameters import ForestParameters
-from ramify.features import Features, apply_features
+from ramify.features import Features
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_integer, check_option, check_real
 from ramify.state import State, numbers, one_of, perhaps, texts
@@ -216,13 +216,13 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
         return label_scores(self.pair_importances_, self.n_outputs_)
 
     def permutation_importances(
-        self, X: Any, y: Any, sample_weight: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Random Forest scores: how much worse out-of-bag rankings become when a feature is permuted.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, row_groups
             What the forest was fitted on.
 
         Returns
@@ -238,14 +238,12 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
                 "Permutation importances need out-of-bag rows, and bootstrap=False leaves none. "
                 "Fit with bootstrap=True, or use pair_importances_."
             )
-        features = apply_features(self, X)
-        target = encode_rankings(y, criterion=self.criterion, n_labels=self.n_outputs_)
+        data = self.training_data(X, y, sample_weight, row_groups, reset=False)
         return _core.permutation(
             self.trees_,
-            feature_table(features, n_jobs=self.n_jobs),
-            target.kernel_rows(),
-            bag_rows=None,
-            sample_weight=checked_sample_weight(self, sample_weight, target.n_samples),
+            feature_table(data.features, n_jobs=self.n_jobs),
+            data.target.kernel_rows(),
+            **data.bagging,
             n_threads=effective_n_jobs(self.n_jobs),
             progress=None,
         )
@@ -306,16 +304,17 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
         return self._consensus(*self._tree_rankings(rows))
 
     def _tree_rankings(
-        self, rows: Any, *, out_of_bag: bool = False, sample_weight: NDArray[np.float64] | None = None
+        self, rows: Any, *, out_of_bag: TrainingData | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Sum over the trees of the leaf rankings (Borda) or of their signs (Mallows), and the number of trees."""
+        bagging = {"sample_weight": None, "row_groups": None} if out_of_bag is None else out_of_bag.bagging
         return _core.sum_rankings(
             self.trees_,
             rows,
             n_labels=self.n_outputs_,
             as_signs=self.aggregate == "mallows",
-            out_of_bag=out_of_bag,
-            sample_weight=sample_weight,
+            out_of_bag=out_of_bag is not None,
+            **bagging,
             n_threads=effective_n_jobs(self.n_jobs),
         )
 
@@ -325,12 +324,12 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
             return mallows_centre(means, self.n_outputs_)
         return rank_labels(means)
 
-    def _set_out_of_bag(self, features: Features, target: RankingTarget, weights: NDArray | None) -> None:
-        sums, n_trees = self._tree_rankings(feature_rows(features), out_of_bag=True, sample_weight=weights)
+    def _set_out_of_bag(self, data: TrainingData) -> None:
+        sums, n_trees = self._tree_rankings(feature_rows(data.features), out_of_bag=data)
         seen = n_trees > 0
-        self.oob_prediction_ = np.where(seen[:, None], self._consensus(sums, n_trees), np.nan)
-        right = kendall_tau(target.ranks[seen], self.oob_prediction_[seen]) if seen.any() else float("nan")
-        self.oob_score_ = float(right)
+        prediction = np.where(seen[:, None], self._consensus(sums, n_trees), np.nan)
+        right = kendall_tau(data.target.ranks[seen], prediction[seen]) if seen.any() else float("nan")
+        self.oob_prediction_, self.oob_score_ = data.among_given(prediction), float(right)
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted forest together."""

@@ -30,7 +30,7 @@ from ramify.features import (
 from ramify.features.frames import weighing_data
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_integer, check_jobs, check_option
-from ramify.state import ENCODED_FEATURES, State, count, flags, integers, matrix, numbers, perhaps, texts
+from ramify.state import ENCODED_FEATURES, State, count, fitting, flags, integers, matrix, numbers, perhaps, texts
 from ramify.targets.rankings import (
     break_ties,
     check_rankings,
@@ -241,23 +241,23 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             What each neighbour counts; a row of weight zero is nobody's neighbour.
         """
-        n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
-        check_option(self, "aggregate", self.aggregate, AGGREGATES)
-        check_jobs(self, self.n_jobs)
-        X, y, sample_weight = weighing_data(X, y, sample_weight)
-        features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-        refuse_missing(self, features.values)
-        X = distance_columns(self, features)
-        ranks = self._check_rankings(X, y)
-        weights = checked_sample_weight(self, sample_weight, len(ranks))
-        self.__dict__.pop("_weights", None)
-        if weights is not None:
-            self._weights = weights
-        self._signs = pair_signs(ranks)
-        first, second = label_pairs(self.n_outputs_)
-        self._compared = ~np.isnan(ranks[:, first] + ranks[:, second])
-        self._X = sparse.csr_array(X) if sparse.issparse(X) else X
-        self._n_neighbors = min(n_neighbors, X.shape[0])
+        with fitting(self):
+            n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
+            check_option(self, "aggregate", self.aggregate, AGGREGATES)
+            check_jobs(self, self.n_jobs)
+            X, y, sample_weight = weighing_data(X, y, sample_weight)
+            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
+            refuse_missing(self, features.values)
+            X = distance_columns(self, features)
+            ranks = self._check_rankings(X, y)
+            weights = checked_sample_weight(self, sample_weight, len(ranks))
+            if weights is not None:
+                self._weights = weights
+            self._signs = pair_signs(ranks)
+            first, second = label_pairs(self.n_outputs_)
+            self._compared = ~np.isnan(ranks[:, first] + ranks[:, second])
+            self._X = sparse.csr_array(X) if sparse.issparse(X) else X
+            self._n_neighbors = min(n_neighbors, X.shape[0])
         return self
 
     def predict_preferences(self, X: Any) -> NDArray[np.float64]:

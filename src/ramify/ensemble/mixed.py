@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.base import BaseForest
-from ramify.ensemble.tree_parameters import GuidedParameters
+from ramify.ensemble.training_data import TrainingData
+from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.ensemble.units import InUnits
-from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import part_score
 from ramify.state import State, instance, integers, numbers, one_of, perhaps, text_values, texts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MixedForest(InUnits, GuidedParameters):
+class MixedForest(InUnits, ForestParameters):
     """One ensemble of predictive clustering trees for classes, label sets and numbers side by side.
 
     The vectors of all targets stand side by side, each target scaled to unit variance, and the impurity is the sum of
@@ -47,10 +47,6 @@ class MixedForest(InUnits, GuidedParameters):
         Columns that it does not name are taken by dtype.
     target_weight : mapping of str to float or None, default=None
         Weights of targets in the impurity, by name; 1 where it does not say.
-    supervision : float in (0, 1] or "auto", default=1.0
-        Weight of the target in the impurity; the rest is that of the features themselves, so that rows without a target
-        help to say where to cut (semi-supervised trees). With 1.0 they are left out. "auto" takes the best of 0.25,
-        0.5, 0.75 and 1 out of bag, which costs as many forests.
     splitter : {"best", "random"}, default="best"
         The best cut of each sampled feature, or one random cut of each (extra-trees).
     oblique : int, default=0
@@ -114,8 +110,6 @@ class MixedForest(InUnits, GuidedParameters):
         Share of each label and class, mean of each number in training: what a model without features predicts.
     known_share_ : ndarray of shape (n_outputs,)
         Share of the rows of which each output is known, where not all are.
-    supervision_ : float
-        The weight of the target in the impurity.
     feature_importances_ : ndarray of shape (n_features,)
         Genie3 scores divided by their sum. `ForestRanker(MixedForest())` gives scores per target.
     oob_prediction_ : ndarray of shape (n_samples, n_outputs)
@@ -136,9 +130,6 @@ class MixedForest(InUnits, GuidedParameters):
     ----------
     Kocev, D., Vens, C., Struyf, J. and Dzeroski, S. (2013). Tree ensembles for predicting structured outputs. Pattern
     Recognition 46.
-
-    Levatic, J., Ceci, M., Kocev, D. and Dzeroski, S. (2017). Semi-supervised classification trees. Journal of
-    Intelligent Information Systems 49.
 
     Examples
     --------
@@ -168,7 +159,7 @@ class MixedForest(InUnits, GuidedParameters):
         "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
         "oob_scores_": perhaps(instance(dict)),
     }
-    _of_one_fit: ClassVar[tuple[str, ...]] = (*BaseForest._of_one_fit, "oob_scores_")
+    _of_all_trees: ClassVar[tuple[str, ...]] = (*BaseForest._of_all_trees, "oob_scores_")
 
     targets: Any = "from_dtype"
     target_weight: Any = None
@@ -327,15 +318,16 @@ class MixedForest(InUnits, GuidedParameters):
                 np.clip(outputs[:, part.outputs], 0.0, 1.0, out=outputs[:, part.outputs])
         return outputs
 
-    def _set_out_of_bag(self, features: Features, target: MixedTarget, weights: np.ndarray | None) -> None:
-        means, predicted = self._out_of_bag(features, weights)
-        self.oob_prediction_ = self._in_units(means)
+    def _set_out_of_bag(self, data: TrainingData) -> None:
+        means, predicted = self._out_of_bag(data)
+        prediction = self._in_units(means)
+        self.oob_prediction_ = data.among_given(prediction)
         seen = np.flatnonzero(predicted)
         self.oob_scores_ = dict.fromkeys(self.target_names_, float("nan"))
         if seen.size:
-            truth = self._in_units(target.cells())[seen]
+            truth = self._in_units(data.target.cells())[seen]
             self.oob_scores_ = {
-                part.name: part_score(part, truth[:, part.outputs], self.oob_prediction_[seen][:, part.outputs])
+                part.name: part_score(part, truth[:, part.outputs], prediction[seen][:, part.outputs])
                 for part in self.parts()
             }
         self.oob_score_ = _mean(self.oob_scores_)

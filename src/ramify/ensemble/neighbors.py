@@ -12,7 +12,6 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import checked_sample_weight, unchanged_on_failure
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.growing import MAX_CATEGORIES
@@ -25,12 +24,12 @@ from ramify.ensemble.threshold import (
     is_fitted_threshold,
     label_sets,
 )
+from ramify.ensemble.training_data import training_data
 from ramify.features import Features, apply_features, distance_columns, learn_features, stored_like
-from ramify.features.frames import take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_real
-from ramify.state import ENCODED_FEATURES, State, instance, matrix, number, numbers
+from ramify.state import ENCODED_FEATURES, State, fitting, instance, matrix, number, numbers
 from ramify.targets import LabelTarget, encode_labels, target_type
 
 _SHARPNESSES = (1.0, 2.0, 3.0, 4.5, 6.0, 9.0, 12.0, 18.0, 24.0)
@@ -148,18 +147,18 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        rows = weighing_rows(X, y, sample_weight)
-        if rows is not None:
-            return self.fit(take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows])
-        with unchanged_on_failure(self):
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-            n_samples = features.values.shape[0]
-            weights = checked_sample_weight(self, sample_weight, n_samples)
-            target = self.encode_target(y, n_samples=n_samples)
-            rows = target.rows_with_target()
-            if rows is not None:
-                return self.fit(take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows])
-            return self.grow(features, target, weights)
+        with fitting(self):
+            data = training_data(
+                self,
+                X,
+                y,
+                sample_weight,
+                features=lambda given: learn_features(
+                    self, given, self.categorical_features, max_categories=MAX_CATEGORIES
+                ),
+                target=self.encode_target,
+            )
+            return self.grow(data.features, data.target, data.weights)
 
     def encode_target(
         self,

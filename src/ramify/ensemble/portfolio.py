@@ -16,7 +16,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import BaseForest, unchanged_on_failure
+from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
@@ -37,7 +37,7 @@ from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
-from ramify.state import ENCODED_FEATURES, State, count, instance, number, numbers, one_of, perhaps, texts
+from ramify.state import ENCODED_FEATURES, State, count, fitting, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
 
 _MOST_MEMBERS = 15
@@ -172,7 +172,7 @@ class Portfolio(BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
+        with fitting(self):
             self._check_parameters()
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             is_regression = self._is_regression(y)
@@ -300,12 +300,10 @@ class Portfolio(BaseEstimator):
         self.n_outputs_ = one.n_outputs_
         self.n_features_in_ = one.n_features_in_
         self.prior_, self.categories_ = one.prior_, one.categories_
-        self.__dict__.pop("feature_names_in_", None)
         if hasattr(one, "feature_names_in_"):
             self.feature_names_in_ = one.feature_names_in_
 
     def _set_threshold(self, found: Mapping[str, np.ndarray], truth: _Truth, weights: np.ndarray | None) -> None:
-        self.__dict__.pop("threshold_", None)
         threshold = fitted_threshold(self, truth.kind, truth.Y.shape[1])
         if truth.is_numbers:
             return
@@ -504,8 +502,6 @@ def _fit_rows(member: Any, X: Any, y: Any, weights: np.ndarray | None, rows: np.
         values = sparse.csc_array(values)
         values.sort_indices()
     given = None if weights is None else weights[rows]
-    if hasattr(model, "supervision"):
-        model.supervision_ = model._chosen_supervision(take_rows(X, rows), take_rows(y, rows), given)
     target = model.encode_target(take_rows(y, rows), sample_weight=given, n_samples=len(rows))
     return model.grow(Features(values, features.n_categories), target, model.row_weights(target, given))
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from ramify.ensemble.for_numbers import ForNumbers
-from ramify.ensemble.tree_parameters import GuidedParameters
-from ramify.features import Features
+from ramify.ensemble.training_data import TrainingData
+from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.metrics import r2_score
-from ramify.targets import NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestRegressor(ForNumbers, GuidedParameters):
+class ForestRegressor(ForNumbers, ForestParameters):
     """Ensemble of predictive clustering trees for one or several numbers.
 
     Targets are standardised, so that each counts the same unless `target_weight` says otherwise.
@@ -26,10 +25,6 @@ class ForestRegressor(ForNumbers, GuidedParameters):
         Number of trees.
     target_weight : array-like of shape (n_targets,) or None, default=None
         Weights of the standardised targets in the impurity.
-    supervision : float in (0, 1] or "auto", default=1.0
-        Weight of the target in the impurity; the rest is that of the features themselves, so that rows without a target
-        help to say where to cut (semi-supervised trees). With 1.0 they are left out. "auto" takes the best of 0.25,
-        0.5, 0.75 and 1 out of bag, which costs as many forests.
     splitter : {"best", "random"}, default="best"
         The best cut of each sampled feature, or one random cut of each (extra-trees).
     oblique : int, default=0
@@ -83,8 +78,6 @@ class ForestRegressor(ForNumbers, GuidedParameters):
         What y was.
     prior_, scale_ : ndarray of shape (n_targets,)
         Mean and standard deviation of each target in training.
-    supervision_ : float
-        The weight of the target in the impurity.
     feature_importances_ : ndarray of shape (n_features,)
         Genie3 scores divided by their sum.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
@@ -99,9 +92,6 @@ class ForestRegressor(ForNumbers, GuidedParameters):
     Kocev, D., Vens, C., Struyf, J. and Dzeroski, S. (2013). Tree ensembles for predicting structured outputs. Pattern
     Recognition 46.
 
-    Levatic, J., Ceci, M., Kocev, D. and Dzeroski, S. (2017). Semi-supervised classification trees. Journal of
-    Intelligent Information Systems 49.
-
     Examples
     --------
     >>> import numpy as np
@@ -115,11 +105,11 @@ class ForestRegressor(ForNumbers, GuidedParameters):
 
     target_weight: Any = None
 
-    def _set_out_of_bag(self, features: Features, target: NumberTarget, weights: np.ndarray | None) -> None:
-        standardised, predicted = self._out_of_bag(features, weights)
-        self.oob_prediction_ = self._in_units(standardised)
-        truth = self._in_units(target.Y)
-        seen = truth[predicted], self.oob_prediction_[predicted]
+    def _set_out_of_bag(self, data: TrainingData) -> None:
+        standardised, predicted = self._out_of_bag(data)
+        prediction, truth = self._in_units(standardised), self._in_units(data.target.Y)
+        self.oob_prediction_ = data.among_given(prediction)
+        seen = truth[predicted], prediction[predicted]
         self.oob_score_ = float(r2_score(*seen)) if predicted.any() else float("nan")
 
     def predict(self, X: Any) -> np.ndarray:

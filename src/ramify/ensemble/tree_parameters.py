@@ -31,13 +31,6 @@ class ForestParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GuidedParameters(ForestParameters):
-    """What forests take that can learn from unlabelled rows."""
-
-    supervision: Any = 1.0
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class BoostedParameters:
     """What `BoostedClassifier` and `BoostedRegressor` take, each beside its own."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -18,13 +18,12 @@ from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.forests import check_forest
 from ramify.ensemble.growing import feature_rows, feature_table
-from ramify.ensemble.row_weights import checked_sample_weight
-from ramify.features import Features, apply_features, feature_names
-from ramify.features.frames import take_rows, weighing_rows
+from ramify.ensemble.training_data import TrainingData
+from ramify.features import Features, feature_names
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.state import FEATURES, State, instance
+from ramify.state import FEATURES, State, fitting, instance
 from ramify.targets import Target, kind_of
 
 ERRORS = ("auprc", "brier", "hamming", "misclassification")
@@ -122,7 +121,7 @@ class ForestRanker(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ForestRanker:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> ForestRanker:
         """Grow the forest and rank the features.
 
         Parameters
@@ -133,6 +132,8 @@ class ForestRanker(BaseEstimator):
             What the forest takes.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
+        row_groups : array-like of shape (n_samples,), optional
+            What each row belongs to; bags and out-of-bag rows are by group.
 
         Returns
         -------
@@ -146,13 +147,15 @@ class ForestRanker(BaseEstimator):
         forest = self._forest(y)
         if not forest.bootstrap:
             _refuse_without_bags(scores)
-        self.estimator_ = forest.fit(X, y, sample_weight)
-        self.rankings_ = forest_ranking(forest, scores, X, y, sample_weight=sample_weight, error=self.error)
-        self.ranking_ = self.rankings_[scores[0]]
-        self.n_features_in_ = forest.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(forest, "feature_names_in_"):
-            self.feature_names_in_ = forest.feature_names_in_
+        with fitting(self):
+            forest._check_parameters()
+            data = forest.training_data(X, y, sample_weight, row_groups)
+            self.estimator_ = forest.fit_on(data)
+            self.rankings_ = _rankings(forest, scores, _grown(forest, scores, data), True, self.error)
+            self.ranking_ = self.rankings_[scores[0]]
+            self.n_features_in_ = forest.n_features_in_
+            if hasattr(forest, "feature_names_in_"):
+                self.feature_names_in_ = forest.feature_names_in_
         return self
 
     @property
@@ -196,6 +199,7 @@ def forest_ranking(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    row_groups: Any = None,
     per_label: bool = True,
     error: str | None = None,
 ) -> Any:
@@ -207,7 +211,7 @@ def forest_ranking(
         A fitted forest, or the first trees of one (`forest.first(k)`).
     scores : str or sequence of str, default="genie3"
         As of `ForestRanker`.
-    X, y, sample_weight
+    X, y, sample_weight, row_groups
         What the forest was fitted on; needed for "permutation" and "genie3_oob", and for "genie3" per label where y was
         known in part.
     per_label : bool, default=True
@@ -233,43 +237,41 @@ def forest_ranking(
     names = _checked_scores("forest_ranking", "scores", scores)
     check_flag("forest_ranking", "per_label", per_label)
     _check_error("forest_ranking", names, error)
-    data = grown_on(forest, _with_examples(forest, names, per_label), X, y, sample_weight)
-    sums = _score_means(forest, names, data, forest.trees_, per_label, error)
-    rankings = {name: _ranking(forest, name, *sums[name], forest.trees_.n_trees) for name in names}
+    grown = grown_on(forest, _with_examples(forest, names, per_label), X, y, sample_weight, row_groups)
+    rankings = _rankings(forest, names, grown, per_label, error)
     return rankings[names[0]] if isinstance(scores, str) else rankings
 
 
-def held_out_ranking(
-    forest: BaseForest, ranking: FeatureRanking, X: Any, y: Any, *, sample_weight: Any = None
-) -> FeatureRanking:
-    """A ranking by Genie3 with scores per label from rows that the trees have not seen (genie3_oob).
+def held_out_ranking(rankings: Mapping[str, FeatureRanking]) -> FeatureRanking:
+    """The ranking by Genie3, with scores per label measured on out-of-bag rows (genie3_oob) where there are such.
 
-    Gains in the bag credit a feature that is good for anything to every label. A forest without out-of-bag rows (extra
-    trees, boosted trees) gives the ranking back as it is.
+    In-bag gains credit a feature that is good for anything to every label.
 
     Parameters
     ----------
-    forest : BaseForest
-        The forest.
-    ranking : FeatureRanking
-        Its ranking by Genie3.
-    X, y, sample_weight
-        What the forest was fitted on.
+    rankings : dict of str to FeatureRanking
+        What one forest gives for `held_out_scores(forest)`.
 
     Examples
     --------
     >>> from ramify.datasets import make_multilabel
     >>> from ramify.ensemble import ForestClassifier
-    >>> from ramify.ranking.forest import forest_ranking, held_out_ranking
+    >>> from ramify.ranking.forest import forest_ranking, held_out_ranking, held_out_scores
     >>> data = make_multilabel(100, random_state=0)
     >>> forest = ForestClassifier(25, random_state=0).fit(data.X, data.y)
-    >>> held_out_ranking(forest, forest_ranking(forest), data.X, data.y).origin["per_label"]
+    >>> rankings = forest_ranking(forest, held_out_scores(forest), data.X, data.y)
+    >>> held_out_ranking(rankings).origin["per_label"]
     'genie3_oob'
     """
-    if not forest.bootstrap or ranking.per_label is None:
+    ranking, held_out = rankings["genie3"], rankings.get("genie3_oob")
+    if held_out is None or ranking.per_label is None:
         return ranking
-    held_out = forest_ranking(forest, "genie3_oob", X, y, sample_weight=sample_weight)
     return replace(ranking, per_label=held_out.per_label, origin={**ranking.origin, "per_label": "genie3_oob"})
+
+
+def held_out_scores(forest: Any) -> list[str]:
+    """The scores that `held_out_ranking` is made of: a forest without out-of-bag rows has Genie3 alone."""
+    return ["genie3", "genie3_oob"] if forest.bootstrap else ["genie3"]
 
 
 def nested_rankings(
@@ -280,6 +282,7 @@ def nested_rankings(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    row_groups: Any = None,
     per_label: bool = True,
     error: str | None = None,
 ) -> list[Any]:
@@ -287,7 +290,7 @@ def nested_rankings(
 
     Parameters
     ----------
-    forest, scores, X, y, sample_weight, per_label, error
+    forest, scores, X, y, sample_weight, row_groups, per_label, error
         As of `forest_ranking`.
     sizes : sequence of int
         Numbers of trees, up to those of the forest.
@@ -312,7 +315,7 @@ def nested_rankings(
     check_is_fitted(forest, "trees_")
     for size in sizes:
         check_integer("nested_rankings", "sizes", size, low=1, high=forest.trees_.n_trees)
-    data = grown_on(forest, _with_examples(forest, names, per_label), X, y, sample_weight)
+    data = grown_on(forest, _with_examples(forest, names, per_label), X, y, sample_weight, row_groups)
     totals: dict[str, tuple[Any, Any]] = {}
     found, done = {}, 0
     for size in sorted(set(sizes)):
@@ -331,6 +334,12 @@ class Grown:
     table: Any
     target: Target
     weights: np.ndarray | None
+    row_groups: np.ndarray | None = None
+
+    @property
+    def bagging(self) -> dict[str, Any]:
+        """What the kernels must know to draw its bags again."""
+        return {"sample_weight": self.weights, "row_groups": self.row_groups}
 
 
 def _checked_scores(owner: Any, parameter: str, score: Any) -> list[str]:
@@ -366,7 +375,9 @@ def _with_examples(forest: BaseForest, scores: Sequence[str], per_label: bool) -
     return [name for name in scores if name in _OUT_OF_BAG_SCORES or (name == "genie3" and partly_known)]
 
 
-def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any) -> Grown | None:
+def grown_on(
+    forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_weight: Any, row_groups: Any = None
+) -> Grown | None:
     """The data that a forest was fitted on, checked and encoded, if there are scores that need them."""
     if not scores:
         return None
@@ -375,19 +386,21 @@ def grown_on(forest: BaseForest, scores: Sequence[str], X: Any, y: Any, sample_w
     if X is None or y is None:
         where = " per label, where targets are known in part," if scores[0] == "genie3" else ""
         raise ValueError(f"The score {scores[0]!r}{where} needs X and y, the data that the forest was fitted on.")
-    rows = weighing_rows(X, y, sample_weight)
-    if rows is not None:
-        X, y, sample_weight = take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows]
-    features = apply_features(forest, X)
-    n_samples = features.values.shape[0]
-    weights = checked_sample_weight(forest, sample_weight, n_samples)
-    target = forest.encode_target(y, sample_weight=weights, n_samples=n_samples)
-    rows = target.rows_with_target()
-    if rows is not None and getattr(forest, "supervision_", 1.0) == 1:
-        weighed = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        return grown_on(forest, scores, take_rows(X, rows), take_rows(y, rows), weighed)
-    table = feature_table(features, max_bins=forest.max_bins, n_jobs=forest.n_jobs) if "permutation" in scores else None
-    return Grown(features, table, target, forest.row_weights(target, weights))
+    return _grown(forest, scores, forest.training_data(X, y, sample_weight, row_groups, reset=False))
+
+
+def _grown(forest: BaseForest, scores: Sequence[str], data: TrainingData) -> Grown:
+    table = None
+    if "permutation" in scores:
+        table = feature_table(data.features, max_bins=forest.max_bins, n_jobs=forest.n_jobs)
+    return Grown(data.features, table, data.target, data.weights, data.row_groups)
+
+
+def _rankings(
+    forest: BaseForest, scores: Sequence[str], grown: Grown | None, per_label: bool, error: str | None
+) -> dict[str, FeatureRanking]:
+    means = _score_means(forest, scores, grown, forest.trees_, per_label, error)
+    return {name: _ranking(forest, name, *means[name], forest.trees_.n_trees) for name in scores}
 
 
 def _score_means(
@@ -423,13 +436,12 @@ def _gains(forest: BaseForest, data: Any, trees: Any, n_threads: int) -> sparse.
 
 
 def _gains_need_examples(forest: BaseForest) -> bool:
-    """Whether gains per label are of rows that know it; with unlabelled rows they are of what the leaves say."""
-    partly_known = hasattr(forest, "known_share_") and not isinstance(forest, BaseBoosted)
-    return partly_known and getattr(forest, "supervision_", 1.0) == 1
+    """Whether gains per label are of the rows of which it is known."""
+    return hasattr(forest, "known_share_") and not isinstance(forest, BaseBoosted)
 
 
 def _known_gains(forest: BaseForest, data: Any, trees: Any, n_threads: int, *, outside: bool) -> sparse.csr_array:
-    work = {"bootstrap": forest.bootstrap, "outside": outside, "bag_rows": None, "sample_weight": data.weights}
+    work = {"bootstrap": forest.bootstrap, "outside": outside, **data.bagging}
     rows = feature_rows(data.features)
     return _csr(_core.genie3_known(trees, rows, data.target.gain_rows(), **work, n_threads=n_threads), trees)
 
@@ -437,7 +449,7 @@ def _known_gains(forest: BaseForest, data: Any, trees: Any, n_threads: int, *, o
 def _out_of_bag_gains(forest: BaseForest, data: Any, trees: Any, n_threads: int) -> sparse.csr_array:
     if data.target.unknown is not None:
         return _known_gains(forest, data, trees, n_threads, outside=True)
-    work = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads}
+    work = {**data.bagging, "n_threads": n_threads}
     return _csr(_core.genie3_oob(trees, feature_rows(data.features), data.target.gain_rows(), **work), trees)
 
 
@@ -446,7 +458,7 @@ def _permuted(
 ) -> tuple[np.ndarray, Any]:
     options = data.target.permutation_options(per_output=per_label, error=error)
     with progress_bar(trees.n_trees, forest.verbose, "Permuting features") as progress:
-        work = {"bag_rows": None, "sample_weight": data.weights, "n_threads": n_threads, "progress": progress}
+        work = {**data.bagging, "n_threads": n_threads, "progress": progress}
         scores, per_output = _core.permutation(trees, data.table, data.target.kernel_rows(), **options, **work)
     return scores, _csr(per_output, trees) if per_label else None
 

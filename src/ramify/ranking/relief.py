@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -15,10 +16,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.training_data import training_data
 from ramify.features import Features, feature_names, learn_features
 from ramify.features.distances import FeatureSpace
-from ramify.features.frames import take_rows, weighing_data
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.progress import progress_bar
@@ -244,20 +244,22 @@ def _rankings(
     ranker: ReliefRanker, X: Any, y: Any, n_neighbors: list[int], n_iterations: list[float], sample_weight: Any
 ) -> list[FeatureRanking]:
     ramp = _check_parameters(ranker)
-    X, y, sample_weight = weighing_data(X, y, sample_weight)
-    features = learn_features(ranker, X, ranker.categorical_features)
-    n_samples = features.values.shape[0]
-    weights = checked_sample_weight(ranker, sample_weight, n_samples)
+    data = training_data(
+        ranker,
+        X,
+        y,
+        sample_weight,
+        features=lambda given: learn_features(ranker, given, ranker.categorical_features),
+        target=partial(_encoded, ranker),
+    )
+    features, target, weights, n_samples = data.features, data.target, data.weights, data.n_samples
     if n_samples < 2:
         raise ValueError(f"Relief compares examples, so it needs at least 2. Got n_samples={n_samples}.")
+    if target.groups is not None and len(target.names) < 2:
+        raise ValueError("Relief needs examples of at least two classes. y has one class.")
     for k in n_neighbors:
         check_integer(ranker, "n_neighbors", k, low=1, high=n_samples - 1)
     counts = [_check_iterations(ranker, m, n_samples) for m in n_iterations]
-    target = _encoded(ranker, y, n_samples)
-    rows = target.rows_with_target()
-    if rows is not None:
-        own = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        return _rankings(ranker, take_rows(X, rows), take_rows(y, rows), n_neighbors, n_iterations, own)
     distance = target.distance(ranker.distance, bound=ranker.bound)
     if _is_constant(distance, n_samples):
         raise ValueError("Relief needs examples with different targets. All rows of y are the same.")
@@ -315,20 +317,17 @@ def _check_iterations(ranker: ReliefRanker, n_iterations: Any, n_samples: int) -
     return max(1, round(share * n_samples))
 
 
-def _encoded(ranker: ReliefRanker, y: Any, n_samples: int) -> Target:
+def _encoded(ranker: ReliefRanker, y: Any, **rows: Any) -> Target:
     if y is None:
         raise ValueError(f"{type(ranker).__name__} requires y to be passed, but the target y is None.")
-    target = encode(
+    return encode(
         y,
         kind=ranker.target,
         hierarchy=ranker.hierarchy,
         value_hierarchies=ranker.value_hierarchies,
-        n_samples=n_samples,
+        n_samples=rows["n_samples"],
         partly_known=True,
     )
-    if target.groups is not None and len(target.names) < 2:
-        raise ValueError("Relief needs examples of at least two classes. y has one class.")
-    return target
 
 
 def _is_constant(distance: PairDistance, n_samples: int) -> bool:

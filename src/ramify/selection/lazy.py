@@ -19,7 +19,7 @@ from ramify.selection.binary_features import close_features, constant_roots, rea
 from ramify.selection.feature_graph import FeatureGraph, feature_graph, pattern
 from ramify.selection.relevance import information_gain, lazy_r, r_relevance, rows_with_target
 from ramify.selection.row_selection import RULES, RowSelection
-from ramify.state import FEATURES, State, instance, integers, matrix, numbers, perhaps, texts
+from ramify.state import FEATURES, State, fitting, instance, integers, matrix, numbers, perhaps, texts
 
 # Cells (rows x features) that are held dense at a time.
 _BLOCK_CELLS = 1 << 23
@@ -147,26 +147,26 @@ class LazySelector(BaseEstimator):
         rank : bool
             Whether to select for the training rows as well, which `ranking_` needs.
         """
-        check_option(self, "method", self.method, tuple(RULES))
-        check_option(self, "relevance", self.relevance, RELEVANCES)
-        check_real(self, "smoothing", self.smoothing, low=0)
-        check_flag(self, "close", self.close)
-        values, names = read_features(self, X, self.feature_hierarchy, reset=True)
-        values, y = rows_with_target(values, y, self.hierarchy)
-        graph = feature_graph(self.feature_hierarchy, names)
-        self.unknown_features_ = graph.unknown
-        self.violations_ = report_violations(values, graph, quiet=self.close)
-        self._ancestors = graph.ancestors
-        values = self.close_rows(values)
-        self.relevance_, self.relevance_absent_ = self._relevances(values, y)
-        dropped = constant_roots(values, graph)
-        self.dropped_features_ = tuple(names[column] for column in np.flatnonzero(dropped))
-        self._columns = np.flatnonzero(~dropped)
-        self.graph_ = graph.keep(self._columns)
-        self.__dict__.pop("ranking_", None)
-        if rank:
-            origin = {"method": f"selection frequency of {self.method}", "relevance": self.relevance}
-            self.ranking_ = selection_ranking(self.selection_blocks(values), names, origin=origin)
+        with fitting(self):
+            check_option(self, "method", self.method, tuple(RULES))
+            check_option(self, "relevance", self.relevance, RELEVANCES)
+            check_real(self, "smoothing", self.smoothing, low=0)
+            check_flag(self, "close", self.close)
+            values, names = read_features(self, X, self.feature_hierarchy, reset=True)
+            values, y = rows_with_target(values, y, self.hierarchy)
+            graph = feature_graph(self.feature_hierarchy, names)
+            self.unknown_features_ = graph.unknown
+            self.violations_ = report_violations(values, graph, quiet=self.close)
+            self._ancestors = graph.ancestors
+            values = self.close_rows(values)
+            self.relevance_, self.relevance_absent_ = self._relevances(values, y)
+            dropped = constant_roots(values, graph)
+            self.dropped_features_ = tuple(names[column] for column in np.flatnonzero(dropped))
+            self._columns = np.flatnonzero(~dropped)
+            self.graph_ = graph.keep(self._columns)
+            if rank:
+                origin = {"method": f"selection frequency of {self.method}", "relevance": self.relevance}
+                self.ranking_ = selection_ranking(self.selection_blocks(values), names, origin=origin)
         return self
 
     def selection_mask(self, X: Any) -> sparse.csr_array:

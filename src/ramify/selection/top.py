@@ -13,7 +13,7 @@ from ramify.ensemble.row_weights import refuse_without_weights
 from ramify.features.frames import weighing_data
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.ranking import AdditionCurve, FeatureRanking, ReliefRanker, addition_curve
-from ramify.state import FEATURES, State, count, flags, instance, perhaps
+from ramify.state import FEATURES, State, count, fitting, flags, instance, perhaps
 
 
 class SelectTop(SelectorMixin, BaseEstimator):
@@ -99,37 +99,37 @@ class SelectTop(SelectorMixin, BaseEstimator):
         SelectTop
             The fitted selector.
         """
-        if isinstance(self.n_features, str):
-            check_option(self, "n_features", self.n_features, ("auto",))
-        else:
-            check_integer(self, "n_features", self.n_features, low=1)
-        check_jobs(self, self.n_jobs)
-        if self.threshold is not None:
-            check_real(self, "threshold", self.threshold)
-        validate_data(self, X, skip_check_array=True)
-        ranker = ReliefRanker() if self.ranker is None else self.ranker
-        X, y, sample_weight = weighing_data(X, y, sample_weight)
-        if sample_weight is not None:
-            refuse_without_weights("SelectTop", ranker)
-        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.ranker_ = clone(ranker).fit(X, y, **weighed)
-        if not hasattr(self.ranker_, "ranking_"):
-            name = type(ranker).__name__
-            raise TypeError(
-                f"The 'ranker' parameter of SelectTop must rank, as ReliefRanker and ForestRanker do. Got {name}; "
-                f"a forest ranks as ForestRanker({name}(...)). Other scikit-learn models go to SelectFromModel."
-            )
-        self.ranking_: FeatureRanking = self.ranker_.ranking_
-        kept = self.ranking_.order[: self._count(ranker, X, y, weighed)]
-        if self.threshold is not None:
-            kept = kept[self.ranking_.scores[kept] > self.threshold]
-        self._mask = np.zeros(len(self.ranking_), dtype=bool)
-        self._mask[kept] = True
-        self.n_features_ = len(kept)
+        with fitting(self):
+            if isinstance(self.n_features, str):
+                check_option(self, "n_features", self.n_features, ("auto",))
+            else:
+                check_integer(self, "n_features", self.n_features, low=1)
+            check_jobs(self, self.n_jobs)
+            if self.threshold is not None:
+                check_real(self, "threshold", self.threshold)
+            validate_data(self, X, skip_check_array=True)
+            ranker = ReliefRanker() if self.ranker is None else self.ranker
+            X, y, sample_weight = weighing_data(X, y, sample_weight)
+            if sample_weight is not None:
+                refuse_without_weights("SelectTop", ranker)
+            weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+            self.ranker_ = clone(ranker).fit(X, y, **weighed)
+            if not hasattr(self.ranker_, "ranking_"):
+                name = type(ranker).__name__
+                raise TypeError(
+                    f"The 'ranker' parameter of SelectTop must rank, as ReliefRanker and ForestRanker do. Got {name}; "
+                    f"a forest ranks as ForestRanker({name}(...)). Other scikit-learn models go to SelectFromModel."
+                )
+            self.ranking_: FeatureRanking = self.ranker_.ranking_
+            kept = self.ranking_.order[: self._count(ranker, X, y, weighed)]
+            if self.threshold is not None:
+                kept = kept[self.ranking_.scores[kept] > self.threshold]
+            self._mask = np.zeros(len(self.ranking_), dtype=bool)
+            self._mask[kept] = True
+            self.n_features_ = len(kept)
         return self
 
     def _count(self, ranker: Any, X: Any, y: Any, weighed: dict[str, Any]) -> int:
-        self.__dict__.pop("curve_", None)
         if self.n_features != "auto":
             return int(self.n_features)
         known = {**_shared_parameters(getattr(ranker, "estimator", None)), **_shared_parameters(ranker)}

@@ -249,10 +249,12 @@ def _forest_stage(
             oblique=0,
             backing=0,
         )
-        return _core.grow(here, target, growth, rows=None, sample_weight=weights, n_threads=threads, progress=None)
+        return _core.grow(
+            here, target, growth, sample_weight=weights, row_groups=None, n_threads=threads, progress=None
+        )
 
     def outside(forest: Any) -> np.ndarray:
-        found = _core.predict_oob(forest, rows, bag_rows=None, sample_weight=weights, **span)[0][:, 0]
+        found = _core.predict_oob(forest, rows, sample_weight=weights, row_groups=None, **span)[0][:, 0]
         return np.where(np.isnan(found), 0.0, found)
 
     forest = grown(0, _FIRST_TREES)

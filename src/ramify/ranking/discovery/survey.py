@@ -102,6 +102,7 @@ class Survey:
             "outputs": self.outcome.outputs,
             "row_weights": self.row_weights,
             "sample_weight": self.growing_weights,
+            "row_groups": None,
             "n_threads": effective_n_jobs(question.n_jobs),
         }
 
@@ -116,8 +117,8 @@ class Survey:
         found, _ = _core.predict_oob(
             self.forest.trees_,
             _core.FeatureRows(self.table),
-            bag_rows=None,
             sample_weight=self.growing_weights,
+            row_groups=None,
             first_row=first,
             last_row=last,
             n_threads=effective_n_jobs(self.question.n_jobs),
