@@ -296,8 +296,8 @@ class BaseForest(BaseEstimator):
         part = copy.copy(self)
         part.n_estimators = int(k)
         part.trees_ = self.trees_.first(int(k))
-        for name in self._of_all_trees:
-            vars(part).pop(name, None)
+        for name in vars(part).keys() & set(self._of_all_trees):
+            delattr(part, name)
         return part
 
     def contributions(self, X: Any, label: Any = 0) -> tuple[np.ndarray, float]:
