@@ -6,6 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -17,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.explanation import Explanation, Output, explain
-from ramify.ensemble.growing import MAX_CATEGORIES, feature_rows, grow
-from ramify.ensemble.training_data import TrainingData, refuse_one_group, training_data
-from ramify.features import Features, apply_features, learn_features
+from ramify.ensemble.growing import feature_rows, grow
+from ramify.ensemble.training_data import TrainingData, learnt_data, refuse_one_group, training_data
+from ramify.features import Features, apply_features
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.state import (
@@ -110,13 +111,11 @@ class BaseForest(BaseEstimator):
         reset : bool, default=True
             Learn the names and nominal values of the features; else they are those of the fit.
         """
-
-        def encoded(given: Any) -> Features:
-            if not reset:
-                return apply_features(self, given)
-            return learn_features(self, given, self.categorical_features, max_categories=MAX_CATEGORIES)
-
-        data = training_data(self, X, y, sample_weight, row_groups, features=encoded, target=self.encode_target)
+        if reset:
+            data = learnt_data(self, X, y, sample_weight, row_groups)
+        else:
+            known = partial(apply_features, self)
+            data = training_data(self, X, y, sample_weight, row_groups, features=known, target=self.encode_target)
         if not reset and len(data.target.output_names) != len(self.label_names_):
             raise ValueError(
                 f"{type(self).__name__} was fitted on {len(self.label_names_)} {data.target.nouns[1]}, but y has "

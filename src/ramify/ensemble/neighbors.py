@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.for_labels import ForLabels
-from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.standardised import FARTHEST, centre_and_spread, standardised
 from ramify.ensemble.threshold import (
     check_threshold,
@@ -24,8 +23,8 @@ from ramify.ensemble.threshold import (
     is_fitted_threshold,
     label_sets,
 )
-from ramify.ensemble.training_data import training_data
-from ramify.features import Features, apply_features, distance_columns, learn_features, stored_like
+from ramify.ensemble.training_data import learnt_data
+from ramify.features import Features, apply_features, distance_columns, stored_like
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_real
@@ -148,16 +147,7 @@ class NeighborsClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         with fitting(self):
-            data = training_data(
-                self,
-                X,
-                y,
-                sample_weight,
-                features=lambda given: learn_features(
-                    self, given, self.categorical_features, max_categories=MAX_CATEGORIES
-                ),
-                target=self.encode_target,
-            )
+            data = learnt_data(self, X, y, sample_weight)
             return self.grow(data.features, data.target, data.weights)
 
     def encode_target(

@@ -11,17 +11,26 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.base import unchanged_on_failure
-from ramify.ensemble.growing import MAX_CATEGORIES
-from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.standardised import FARTHEST, centre_and_spread, standardised
 from ramify.ensemble.threshold import check_threshold, is_fitted_threshold, label_sets
-from ramify.features import Features, apply_features, distance_columns, learn_features, stored_like
+from ramify.ensemble.training_data import learnt_data
+from ramify.features import Features, apply_features, distance_columns, stored_like
 from ramify.features.distances import dense_if_small
-from ramify.features.frames import take_rows, weighing_rows
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_jobs
-from ramify.state import ENCODED_FEATURES, State, count, flag, instance, nothing_or, numbers, one_of, texts, value_row
+from ramify.state import (
+    ENCODED_FEATURES,
+    State,
+    count,
+    fitting,
+    flag,
+    instance,
+    nothing_or,
+    numbers,
+    one_of,
+    texts,
+    value_row,
+)
 from ramify.targets import (
     MEASURED_KINDS,
     HierarchyTarget,
@@ -76,19 +85,10 @@ class SmoothModel(BaseEstimator):
         -------
         self
         """
-        rows = weighing_rows(X, y, sample_weight)
-        if rows is not None:
-            return self.fit(take_rows(X, rows), take_rows(y, rows), np.asarray(sample_weight)[rows])
-        with unchanged_on_failure(self):
+        with fitting(self):
             self._check_parameters()
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
-            n_samples = features.values.shape[0]
-            weights = checked_sample_weight(self, sample_weight, n_samples)
-            target = self.encode_target(y, sample_weight=weights, n_samples=n_samples)
-            rows = target.rows_with_target()
-            if rows is not None:
-                return self.fit(take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows])
-            return self.grow(features, target, weights)
+            data = learnt_data(self, X, y, sample_weight)
+            return self.grow(data.features, data.target, data.weights)
 
     @abstractmethod
     def encode_target(self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None) -> Target:

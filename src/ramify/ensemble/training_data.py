@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import KFold
 
+from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.row_weights import checked_sample_weight
-from ramify.features import Features
+from ramify.features import Features, learn_features
 from ramify.features.frames import take_rows, weighing_rows
 
 
@@ -108,6 +109,23 @@ def training_data(
     if groups is not None and rows is not None:  # numbered as if there were no other rows
         groups = checked_row_groups(owner, groups[rows], len(rows))
     return TrainingData(encoded, known, weights, groups, rows, n_given)
+
+
+def learnt_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None, row_groups: Any = None) -> TrainingData:
+    """What an estimator learns from, with the names and values of features that it sets on itself.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With `categorical_features` and `encode_target`.
+    X, y, sample_weight, row_groups
+        As `training_data` takes them.
+    """
+
+    def learnt(given: Any) -> Features:
+        return learn_features(estimator, given, estimator.categorical_features, max_categories=MAX_CATEGORIES)
+
+    return training_data(estimator, X, y, sample_weight, row_groups, features=learnt, target=estimator.encode_target)
 
 
 def checked_row_groups(owner: Any, row_groups: Any, n_samples: int) -> np.ndarray | None:
