@@ -3,7 +3,7 @@
 Each run is a line of a file, so a stopped run goes on where it was. Peers that are not installed are left out:
 `pip install boruta hidimstat`.
 
-    python benchmarks/bench_discoveries.py run runs.jsonl [--runs 20] [--designs independent "correlated 0.7"]
+    python benchmarks/bench_discoveries.py run runs.jsonl [--runs 20] [--designs independent flat] [--jobs 16]
     python benchmarks/bench_discoveries.py peers runs.jsonl [--runs 3]
     python benchmarks/bench_discoveries.py real runs.jsonl [-o docs/guide]
     python benchmarks/bench_discoveries.py wide runs.jsonl
@@ -30,18 +30,20 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 from discovery_designs import DATA, DESIGNS, Design
+from joblib import Parallel, delayed
 from scipy.stats import false_discovery_control
 from sklearn.base import clone
 
 from ramify import ensemble
 from ramify.datasets import read
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
-from ramify.features import columns_of, learn_features
+from ramify.ensemble.growing import feature_table
+from ramify.features import Features, columns_of, learn_features
 from ramify.ranking import Discoveries, ForestRanker, discoveries, forest_ranking, significance
 from ramify.ranking.discovery import discover
 from ramify.ranking.discovery.control import CONTROLS, claimed_at, simes
 from ramify.ranking.discovery.predictors import Predictors
-from ramify.ranking.discovery.redraw import column_model
+from ramify.ranking.discovery.redraw import FOREST_BINS, column_model
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.shown import shown_number, shown_p
 
@@ -62,6 +64,8 @@ def main() -> None:
     parser.add_argument("action", choices=("run", "peers", "real", "wide", "table"))
     parser.add_argument("file", type=Path)
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--first-seed", type=int, default=0, help="runs take the seeds from here on")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, one core each")
     parser.add_argument("--designs", nargs="*", default=list(DESIGNS))
     parser.add_argument("--methods", nargs="*", help="only these peers")
     parser.add_argument("-o", "--output", type=Path)
@@ -83,18 +87,27 @@ def main() -> None:
             file.write(json.dumps(wide()) + "\n")
         return
     done = {(record["method"], record["design"], record["seed"]) for record in records}
-    for seed in range(arguments.runs):
-        for name in arguments.designs if arguments.action == "run" else PEER_DESIGNS:
-            methods = {"discoveries": our_claims} if arguments.action == "run" else installed_peers()
-            for method, claims_of in methods.items():
-                if (method, name, seed) in done or (arguments.methods and method not in arguments.methods):
-                    continue
-                design = DESIGNS[name][1](np.random.default_rng([seed, list(DESIGNS).index(name)]))
-                start = time.process_time()
-                record = claims_of(design, seed)
-                record |= {"method": method, "design": name, "seed": seed, "seconds": time.process_time() - start}
-                with arguments.file.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
+    ours = arguments.action == "run"
+    methods = ["discoveries"] if ours else list(installed_peers())
+    waiting = [
+        (method, name, seed)
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.runs)
+        for name in (arguments.designs if ours else PEER_DESIGNS)
+        for method in methods
+        if (method, name, seed) not in done and (not arguments.methods or method in arguments.methods)
+    ]
+    for record in Parallel(arguments.jobs, return_as="generator_unordered")(delayed(one_run)(*run) for run in waiting):
+        with arguments.file.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
+def one_run(method: str, name: str, seed: int) -> dict[str, Any]:
+    """One method on one generated table."""
+    claims_of = our_claims if method == "discoveries" else installed_peers()[method]
+    design = DESIGNS[name][1](np.random.default_rng([seed, list(DESIGNS).index(name)]))
+    start = time.process_time()
+    record = claims_of(design, seed)
+    return record | {"method": method, "design": name, "seed": seed, "seconds": time.process_time() - start}
 
 
 def forest_for(design: Design) -> Any:
@@ -323,10 +336,11 @@ def wide(n_models: int = 25) -> dict[str, Any]:
     used = np.flatnonzero(forest_ranking(forest, "symbolic").scores > 0)
     values = np.asarray(features.values.toarray() if features.is_sparse else features.values, dtype=np.float64)
     predictors = Predictors(values, features.n_categories, 0)
-    column_model(predictors, int(used[0]), {int(used[0])}, None, seed=0, n_jobs=1)  # standardises all columns
+    predictors.prepare()
+    table = feature_table(Features(values, features.n_categories), max_bins=FOREST_BINS, n_jobs=1)
     start = time.process_time()
     for feature in used[1 : n_models + 1].tolist():
-        column_model(predictors, feature, {feature}, None, seed=0, n_jobs=1)
+        column_model(predictors, feature, {feature}, table, seed=0)
     return {
         "method": "wide",
         "design": "struc_FUN",

@@ -196,6 +196,66 @@ def rankings(random: Random) -> Design:
     return Design(X, (-utility).argsort(axis=1).argsort(axis=1) + 1, truth, (), None, "rankings")
 
 
+def scaled(random: Random) -> Design:
+    X = normal(random)
+    X[:, 10:18] *= np.exp(0.7 * X[:, :8])
+    Y, truth = labels(random, X, TREE, list(range(8)))
+    return Design(X, Y, truth, tuple(range(10, 18)), TREE)
+
+
+def ordinal(random: Random) -> Design:
+    X = normal(random)
+    X[:, 10:18] = np.digitize(np.abs(X[:, :8]) + 0.3 * X[:, 10:18], [0.4, 0.9, 1.5])
+    Y, truth = labels(random, np.abs(X), TREE, list(range(8)))
+    return Design(X, Y, truth, tuple(range(10, 18)), TREE)
+
+
+def exclusive(random: Random) -> Design:
+    """Partners are the exclusive or of two features of zeros and ones, one row in twenty flipped."""
+    X = normal(random)
+    X[:, :8] = X[:, :8] > 0
+    for j in range(8):
+        flipped = random.random(len(X)) < 0.05
+        X[:, 10 + j] = (X[:, j] != X[:, (j + 3) % 8]) ^ flipped
+    Y, truth = labels(random, X, TREE, list(range(8)))
+    return Design(X, Y, truth, tuple(range(10, 18)), TREE)
+
+
+def many_levels(random: Random) -> Design:
+    """Drivers and partners of 40 levels in no order; what a label follows is a number that each level has."""
+    X = normal(random)
+    signals = X.copy()
+    codes = tuple(range(4)) + tuple(range(10, 14))
+    for j in range(4):
+        level = np.clip(((X[:, j] + 0.3 * random.standard_normal(len(X))) * 8 + 20).astype(int), 0, 39)
+        X[:, 10 + j] = random.permutation(40)[level]
+        own = np.clip((X[:, j] * 8 + 20).astype(int), 0, 39)
+        X[:, j], signals[:, j] = random.permutation(40)[own], own
+    drivers = list(range(8))
+    Y, truth = labels(random, signals, TREE, drivers)
+    return Design(X, Y, truth, tuple(range(10, 14)), TREE, categorical=codes)
+
+
+def heavy_tails(random: Random) -> Design:
+    X = random.standard_t(2, (800, 60))
+    for j in range(1, 60):
+        X[:, j] += 0.7 * X[:, j - 1]
+    drivers = some(random, 60)
+    Y, truth = labels(random, np.clip(X, -4, 4), TREE, drivers)
+    near = {j + d for j in drivers for d in (-1, 1) if 0 <= j + d < 60} - set(drivers)
+    return Design(X, Y, truth, tuple(near), TREE)
+
+
+def sized(n_features: int) -> Callable[[Random], Design]:
+    def make(random: Random) -> Design:
+        X = normal(random, n_features=n_features)
+        X[:, 10:18] = X[:, :8] ** 2 + 0.5 * X[:, 10:18]
+        Y, truth = labels(random, np.abs(X), TREE, list(range(8)))
+        return Design(X, Y, truth, tuple(range(10, 18)), TREE)
+
+    return make
+
+
 def no_signal(random: Random) -> Design:
     X = normal(random, step=0.7)
     Y, truth = labels(random, X, TREE, [])
@@ -254,4 +314,11 @@ DESIGNS: dict[str, tuple[str, Callable[[Random], Design]]] = {
     "diatoms": ("features of Diatoms, planted labels", semi_synthetic("diatoms", 60)),
     "enron": ("words of Enron, planted labels", semi_synthetic("enron", 100)),
     "ontology": ("Gene Ontology terms as features, planted labels", semi_synthetic("ontology", 100)),
+    "scale": ("partner = exp(0.7 driver) x noise", scaled),
+    "ordinal": ("partner = |driver| + noise, cut into 4; labels follow |driver|", ordinal),
+    "exclusive or": ("partner = exclusive or of two classes, 5 % flipped", exclusive),
+    "40 levels": ("nominal drivers and partners of 40 levels", many_levels),
+    "heavy tails": ("neighbours: 0.7 of the one before + t(2)", heavy_tails),
+    "size": ("partner = driver squared + noise, labels follow |driver|", sized(60)),
+    "size, 600": ("the same, 600 features", sized(600)),
 }

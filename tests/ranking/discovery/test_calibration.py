@@ -61,3 +61,18 @@ def test_false_claims_stay_within_the_rate_over_many_runs():
     shares, power = false_shares(40, 500, 30, 200)
     assert shares.mean() <= 0.2 + 2 * shares.std(ddof=1) / np.sqrt(len(shares))
     assert power >= 0.8
+
+
+def test_a_partner_whose_spread_follows_a_driver_is_not_claimed():
+    n_false = n_found = 0
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        X = random.standard_normal((500, 12))
+        X[:, 1] *= np.exp(0.7 * X[:, 0])
+        X[:, 5] *= np.exp(0.7 * X[:, 4])
+        Y = (random.random((500, 3)) < 1 / (1 + np.exp(-2 * X[:, [0, 4, 8]]))).astype(int)
+        found = discoveries(ForestClassifier(60, min_samples_leaf=3), X, Y, fdr=0.2, random_state=seed)
+        n_false += len({claim.feature for claim in found.claims} - {"x0", "x4", "x8"})
+        n_found += len({claim.feature for claim in found.claims} & {"x0", "x4", "x8"})
+    assert n_false <= 1
+    assert n_found >= 8

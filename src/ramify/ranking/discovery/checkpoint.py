@@ -87,6 +87,6 @@ def _digest(facts: Iterable[Any]) -> str:
 
 def _program() -> str:
     """A hash of the code that makes the pieces, and of what it computes with."""
-    sources = [Path(_core.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
+    sources = [Path(_core.__file__), *sorted(Path(__file__).parent.rglob("*.py"))]
     libraries = [(name, version(name)) for name in ("numpy", "scipy", "scikit-learn")]
     return _digest([libraries, *(hashlib.sha256(source.read_bytes()).hexdigest() for source in sources)])

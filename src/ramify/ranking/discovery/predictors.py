@@ -10,11 +10,8 @@ N_FOLDS = 5
 FEW_VALUES = 10
 """Numeric features with at most so many values are redrawn as classes."""
 
-_MOST_SCREENED = 500
-"""Curves of all features are looked at up to so many features, beyond of the most correlated ones only."""
-
-_MOST_CROSSED, _PRODUCTS = 200, 5
-"""Products are looked at up to so many columns, and so many of them are taken."""
+_CLIP = 4.0
+"""Products are of columns that are clipped at so many standard deviations."""
 
 
 class Predictors:
@@ -37,7 +34,10 @@ class Predictors:
         order = np.random.default_rng([seed, 0]).permutation(self.n_rows)
         self.fold = np.empty(self.n_rows, dtype=np.int64)
         self.fold[order] = np.arange(self.n_rows) * N_FOLDS // self.n_rows
-        self._curves: dict[int, np.ndarray] = {}
+
+    def prepare(self) -> None:
+        """Compute what many threads are going to read."""
+        _ = self.clipped, self.curve_basis
 
     @cached_property
     def linear(self) -> np.ndarray:
@@ -63,13 +63,30 @@ class Predictors:
             return np.empty((self.n_rows, 0)), np.empty(0, dtype=np.int64)
         return np.column_stack(columns), np.array(owners)
 
+    @cached_property
+    def clipped(self) -> np.ndarray:
+        """`linear` without its extremes, in single precision."""
+        return np.clip(self.linear, -_CLIP, _CLIP).astype(np.float32)
+
+    @cached_property
+    def curve_basis(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Curves of all features side by side, in single precision, where each feature's start, and how many it has.
+
+        Cubic splines with 6 quantile knots (indicators of few values); columns of a feature are orthogonal, with mean
+        square 1.
+        """
+        curves = [
+            orthogonal(_curve_columns(self.values[:, feature], int(self.n_categories[feature]))).astype(np.float32)
+            for feature in range(self.n_features)
+        ]
+        sizes = np.array([own.shape[1] for own in curves])
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        return np.concatenate(curves, axis=1), starts, sizes
+
     def curves(self, feature: int) -> np.ndarray:
-        """Cubic splines of a feature with 6 quantile knots (indicators of few values), with orthogonal columns."""
-        if feature not in self._curves:
-            self._curves[feature] = _orthogonal(
-                _curve_columns(self.values[:, feature], int(self.n_categories[feature]))
-            )
-        return self._curves[feature]
+        """The curves of one feature."""
+        basis, starts, sizes = self.curve_basis
+        return basis[:, starts[feature] : starts[feature] + sizes[feature]].astype(np.float64)
 
     def correlations(self, target: np.ndarray, without: set[int]) -> np.ndarray:
         """Absolute correlation of each column of `linear` with a target; 0 for columns of features to leave out."""
@@ -85,54 +102,6 @@ class Predictors:
         """The columns of `linear` with the largest positive strength."""
         order = np.argsort(-strength, kind="stable")[:n_most]
         return order[strength[order] > 0]
-
-    def best_curves(self, residual: np.ndarray, strength: np.ndarray, without: set[int], n_most: int) -> list[int]:
-        """The features whose curves explain most of a residual."""
-        if self.n_features <= _MOST_SCREENED:
-            candidates = [feature for feature in range(self.n_features) if feature not in without]
-        else:
-            near = self.feature_of[self.best_columns(strength, _MOST_SCREENED // 5)]
-            candidates = sorted(set(near.tolist()) - without)
-        if not candidates:
-            return []
-        if len(candidates) + len(without) >= self.n_features <= _MOST_SCREENED:
-            basis, starts = self._all_curves
-            explained = np.add.reduceat(np.append((basis.T @ residual) ** 2, 0.0), starts)
-            scores = np.where(np.isin(np.arange(self.n_features), list(without)), -1.0, explained)
-            scores[self._curve_sizes == 0] = -1.0
-            order = np.argsort(-scores, kind="stable")[:n_most]
-            return [int(feature) for feature in order if scores[feature] > 0]
-        scores = np.array([float(((self.curves(feature).T @ residual) ** 2).sum()) for feature in candidates])
-        return [candidates[k] for k in np.argsort(-scores, kind="stable")[:n_most] if scores[k] > 0]
-
-    def product_fit(self, residual: np.ndarray, known: np.ndarray, without: set[int]) -> np.ndarray:
-        """Honest predictions of a residual from products of two columns; each fold finds its own in the others."""
-        fitted = np.zeros(self.n_rows)
-        columns = np.flatnonzero(~np.isin(self.feature_of, list(without)))
-        if not 2 <= len(columns) <= _MOST_CROSSED:
-            return fitted
-        design = self.linear[:, columns]
-        first, second = np.triu_indices(len(columns))
-        for number in range(N_FOLDS):
-            train, here = known & (self.fold != number), self.fold == number
-            strength = np.abs((design[train] * residual[train, None]).T @ design[train])[first, second]
-            best = np.argpartition(-strength, min(_PRODUCTS, len(strength)) - 1)[:_PRODUCTS]
-            crossed = design[:, first[best]] * design[:, second[best]]
-            mean, level = crossed[train].mean(axis=0), residual[train].mean()
-            centred = crossed[train] - mean
-            inner = centred.T @ centred + np.eye(centred.shape[1])
-            fitted[here] = level + (crossed[here] - mean) @ np.linalg.solve(inner, centred.T @ residual[train])
-        return fitted
-
-    @cached_property
-    def _curve_sizes(self) -> np.ndarray:
-        return np.array([self.curves(feature).shape[1] for feature in range(self.n_features)])
-
-    @cached_property
-    def _all_curves(self) -> tuple[np.ndarray, np.ndarray]:
-        basis = np.concatenate([self.curves(feature) for feature in range(self.n_features)], axis=1)
-        starts = np.concatenate([[0], np.cumsum(self._curve_sizes)[:-1]])
-        return basis, starts
 
 
 def honest_ridge(
@@ -163,6 +132,41 @@ def honest_ridge(
     return fitted, coefficients
 
 
+def ridge_on_most_correlated(
+    predictors: Predictors, target: np.ndarray, known: np.ndarray, without: set[int], n_most: int, penalty: float = 1.0
+) -> tuple[np.ndarray, int]:
+    """Predictions by ridge regression on the columns that each fold's own training rows find the most correlated.
+
+    Returns the predictions, and the feature with the largest mean coefficient (-1 if there is none).
+    """
+    linear, fold = predictors.linear, predictors.fold
+    centred = np.where(known, target - target[known].mean(), 0.0)
+    in_fold = (fold[:, None] == np.arange(N_FOLDS)) & known[:, None]
+    parts = linear.T @ (centred[:, None] * in_fold)
+    sums = linear.T @ in_fold.astype(np.float64)
+    left_out = np.isin(predictors.feature_of, list(without))
+    fitted, coefficients = np.zeros(predictors.n_rows), np.zeros(len(left_out))
+    for number in range(N_FOLDS):
+        train, here = known & (fold != number), fold == number
+        n_train = max(1, int(train.sum()))
+        level = centred[train].mean() if train.any() else 0.0
+        rest = [k for k in range(N_FOLDS) if k != number]
+        strength = np.abs(parts[:, rest].sum(axis=1) - level * sums[:, rest].sum(axis=1)) / n_train
+        strength[left_out] = 0.0
+        columns = predictors.best_columns(strength, n_most)
+        design = linear[:, columns]
+        mean = design[train].mean(axis=0)
+        own = design[train] - mean
+        inner = own.T @ own
+        inner[np.diag_indices(len(columns))] += penalty
+        slope = np.linalg.solve(inner, own.T @ centred[train])
+        fitted[here] = target[train].mean() + (design[here] - mean) @ slope
+        coefficients[columns] += slope
+    if not coefficients.any():
+        return fitted, -1
+    return fitted, int(predictors.feature_of[np.argmax(np.abs(coefficients))])
+
+
 def _plain_columns(column: np.ndarray, n_categories: int) -> list[np.ndarray]:
     missing = np.isnan(column)
     extra = [missing.astype(np.float64)] if missing.any() else []
@@ -188,7 +192,12 @@ def _curve_columns(column: np.ndarray, n_categories: int) -> np.ndarray:
     return np.column_stack([unit, unit**2, unit**3, *bent, *extra])
 
 
-def _orthogonal(columns: np.ndarray) -> np.ndarray:
+def orthogonal_curves(column: np.ndarray) -> np.ndarray:
+    """Curves of a column that is none of the table's, such as a product of two."""
+    return orthogonal(_curve_columns(column, 0))
+
+
+def orthogonal(columns: np.ndarray) -> np.ndarray:
     """An orthogonal basis of centred columns, each with mean square 1; directions that hold nothing are dropped."""
     centred = columns - columns.mean(axis=0)
     size = np.sqrt((centred**2).sum(axis=0))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
@@ -15,6 +16,7 @@ from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import (
     ColumnModel,
     column_model,
+    draw_column,
     draw_group,
     shuffled_rows,
     unit_residual,
@@ -57,9 +59,9 @@ class Unit:
             if not self.models:
                 columns = shuffled_rows(predictors.values[:, features], random)
             elif len(features) == 1:
-                columns = self.models[0].draw(random)[:, None]
+                columns = draw_column(self.models[0], random)[:, None]
             else:
-                columns = draw_group(predictors, features, list(self.models), random)
+                columns = draw_group(predictors.values[:, features], list(self.models), random)
             drawn.append(columns.T)
         return np.array(drawn)
 
@@ -106,8 +108,10 @@ def modelled_units(
         Features that need a model.
     merge : bool
         Whether units may merge.
-    seed, n_jobs
+    seed : int
         Of the forests.
+    n_jobs : int or None
+        Models that are learnt at a time; the result is the same for any number.
     done : callable or None
         Told how many units are done.
     checkpoint : Checkpoint or None
@@ -116,7 +120,7 @@ def modelled_units(
 
     def model(feature: int, group: tuple[int, ...]) -> ColumnModel:
         def learnt() -> ColumnModel:
-            return column_model(predictors, feature, set(group), table, seed=seed + feature, n_jobs=n_jobs)
+            return column_model(predictors, feature, set(group), table, seed=seed + feature)
 
         if checkpoint is None:
             return learnt()
@@ -125,26 +129,42 @@ def modelled_units(
     unit_of = {feature: group for group in groups for feature in group}
     finished: dict[tuple[int, ...], Unit] = {}
     waiting = [group for group in groups if wanted[list(group)].any()]
+    predictors.prepare()
     n_done = 0
     while waiting:
-        group = waiting.pop(0)
-        if unit_of[group[0]] != group:  # has merged since
-            continue
-        models = tuple(model(feature, group) for feature in group)
-        n_done += 1
-        if done is not None:
-            done(min(n_done, len(groups)))
-        strongest = max(models, key=lambda model: model.explained)
-        if strongest.explained < _DETERMINED:
-            finished[group] = Unit(group, models)
-            continue
-        merged = tuple(sorted({*group, *unit_of.get(strongest.partner, ())}))
-        if not merge or strongest.partner < 0 or len(merged) > _MOST_MEMBERS:
-            share = f"{100 * strongest.explained:.0f} %"
-            finished[group] = Unit(group, models, f"not separable: other features explain {share} of it")
-            continue
-        for member in merged:
-            finished.pop(unit_of[member], None)
-            unit_of[member] = merged
-        waiting.insert(0, merged)
+        of_group = [(feature, group) for group in waiting for feature in group]
+        parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+        learnt = parallel(delayed(model)(feature, group) for feature, group in of_group)
+        merged: list[tuple[int, ...]] = []
+        for group in waiting:
+            models = tuple(next(learnt) for _ in group)
+            if unit_of[group[0]] != group:  # has merged since
+                continue
+            n_done += 1
+            if done is not None:
+                done(min(n_done, len(groups)))
+            unit, partner = _unit_or_partner(group, models, unit_of, merge)
+            if unit is not None:
+                finished[group] = unit
+                continue
+            union = tuple(sorted({*group, *partner}))
+            for member in union:
+                finished.pop(unit_of[member], None)
+                unit_of[member] = union
+            merged.append(union)
+        waiting = [group for group in merged if unit_of[group[0]] == group]
     return [finished[group] for group in sorted(finished)]
+
+
+def _unit_or_partner(
+    group: tuple[int, ...], models: tuple[ColumnModel, ...], unit_of: dict[int, tuple[int, ...]], merge: bool
+) -> tuple[Unit | None, tuple[int, ...]]:
+    """A unit, or the group that it has to merge with because other features determine it."""
+    strongest = max(models, key=lambda model: model.explained)
+    if strongest.explained < _DETERMINED:
+        return Unit(group, models), ()
+    partner = unit_of.get(strongest.partner, ())
+    if not merge or strongest.partner < 0 or len({*group, *partner}) > _MOST_MEMBERS:
+        share = f"{100 * strongest.explained:.0f} %"
+        return Unit(group, models, f"not separable: other features explain {share} of it"), ()
+    return None, partner

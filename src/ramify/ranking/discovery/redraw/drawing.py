@@ -1,0 +1,149 @@
+"""Drawing: new values for a column or a group of columns from their models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ramify.ranking.discovery.redraw.column import ColumnModel
+
+_BLOCK = 30
+"""Rows with similar fitted values among which residuals are exchanged."""
+
+
+def draw_column(model: ColumnModel, random: np.random.Generator) -> np.ndarray:
+    """A column drawn anew."""
+    if model.fitted is None or model.left is None or model.scale is None:
+        return model.states[_sampled(model.chances, random)]
+    if model.bin_of is None or model.bin_chances is None:
+        difference = _exchanged(model.fitted, model.left, random)
+    else:
+        difference = model.left[_donors(model.bin_of, model.bin_chances, random)]
+    drawn = _snapped(model.fitted + model.scale * difference, model.support)
+    if model.chances is None:
+        return drawn
+    state = _sampled(model.chances, random)
+    return np.where(state == len(model.states), drawn, np.append(model.states, 0.0)[state])
+
+
+def shuffled_rows(columns: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Rows of columns in another order: drawn given nothing."""
+    return columns[random.permutation(len(columns))]
+
+
+def draw_group(values: np.ndarray, models: list[ColumnModel], random: np.random.Generator) -> np.ndarray:
+    """Columns of a group drawn together: rows of scaled residuals are exchanged, or of values where some are states.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_members)
+        The columns.
+    models : list of ColumnModel
+        Of each.
+    random : Generator
+        What is drawn with.
+    """
+    expected = np.column_stack([model.expected for model in models])
+    shaped = _shaped(models)
+    if shaped is None:
+        order = np.argsort(_leading(expected), kind="stable")
+        donors = np.empty(len(order), dtype=np.int64)
+        donors[order] = _block_order(order, random)
+    else:  # the member whose shape depends most on other features chooses the rows
+        donors = _donors(shaped[0], shaped[1], random)
+    if any(model.chances is not None or model.left is None or model.scale is None for model in models):
+        return values[donors]
+    drawn = [expected[:, k] + m.scale * m.left[donors] for k, m in enumerate(models)]  # type: ignore[index]
+    return np.column_stack([_snapped(column, model.support) for column, model in zip(drawn, models, strict=True)])
+
+
+def unit_residual(models: list[ColumnModel]) -> np.ndarray:
+    """What the others leave unexplained of a column, or of the leading direction of a group's columns.
+
+    Less what a draw has on average too: the mean within each block of rows that exchange residuals, or that of the
+    bins that residuals are drawn from.
+    """
+    if len(models) > 1:
+        residual = _leading(np.column_stack([model.residual for model in models]))
+        return _centred_in_blocks(residual, _leading(np.column_stack([model.expected for model in models])))
+    model = models[0]
+    if model.fitted is None or model.left is None or model.scale is None:
+        return model.residual
+    own = ~np.isnan(model.left)
+    residual = model.residual.copy()
+    if model.bin_of is not None and model.bin_chances is not None:
+        means = np.bincount(model.bin_of[own], model.left[own]) / np.bincount(model.bin_of[own])
+        residual[own] -= model.scale[own] * (model.bin_chances[own] @ means)
+    else:
+        scaled = _centred_in_blocks(residual[own] / model.scale[own], model.fitted[own])
+        residual[own] = scaled * model.scale[own]
+    return residual
+
+
+def _shaped(models: list[ColumnModel]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Bins, and their chances, of the member whose chances vary most."""
+    found = [(m.bin_of, m.bin_chances) for m in models if m.bin_of is not None and m.bin_chances is not None]
+    found = [part for part in found if (part[0] >= 0).all()]
+    return max(found, key=lambda part: float(part[1].var(axis=0).sum()), default=None)
+
+
+def _donors(bin_of: np.ndarray, chances: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """For each row a row of a bin that is drawn by its chances."""
+    n_bins = chances.shape[1]
+    order = np.argsort(bin_of, kind="stable")
+    count = np.bincount(bin_of[bin_of >= 0], minlength=n_bins)
+    start = np.concatenate([[0], np.cumsum(count)[:-1]]) + int((bin_of < 0).sum())
+    own = _sampled(chances, random)
+    return order[start[own] + (random.random(len(own)) * count[own]).astype(np.int64)]
+
+
+def _sampled(chances: Any, random: np.random.Generator) -> np.ndarray:
+    steps = np.cumsum(chances, axis=1)
+    return (random.random(len(steps))[:, None] * steps[:, -1:] >= steps).sum(axis=1).clip(max=steps.shape[1] - 1)
+
+
+def _exchanged(fitted: np.ndarray, left: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Differences of other rows with similar fitted values; rows without one of their own borrow at random."""
+    own = np.flatnonzero(~np.isnan(left))
+    order = own[np.argsort(fitted[own], kind="stable")]
+    drawn = np.empty(len(fitted))
+    drawn[order] = left[_block_order(order, random)]
+    lacking = np.flatnonzero(np.isnan(left))
+    if len(lacking):
+        near = random.integers(-_BLOCK // 2, _BLOCK // 2, len(lacking))
+        place = np.searchsorted(fitted[order], fitted[lacking]) + near
+        drawn[lacking] = left[order[np.clip(place, 0, len(order) - 1)]]
+    return drawn
+
+
+def _block_order(order: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Rows in an order that is random within blocks of neighbours."""
+    return order[np.lexsort((random.random(len(order)), _blocks(len(order))))]
+
+
+def _blocks(n_rows: int) -> np.ndarray:
+    """The block of each row, in order of fitted values."""
+    return np.arange(n_rows) * max(1, n_rows // _BLOCK) // max(1, n_rows)
+
+
+def _centred_in_blocks(residual: np.ndarray, fitted: np.ndarray) -> np.ndarray:
+    block = np.empty(len(residual), dtype=np.int64)
+    block[np.argsort(fitted, kind="stable")] = _blocks(len(residual))
+    return residual - (np.bincount(block, residual) / np.bincount(block))[block]
+
+
+def _snapped(drawn: np.ndarray, support: np.ndarray) -> np.ndarray:
+    """The nearest values that the column has."""
+    right = np.searchsorted(support, drawn).clip(1, len(support) - 1)
+    low, high = support[right - 1], support[right]
+    return np.where(drawn - low <= high - drawn, low, high)
+
+
+def _leading(columns: np.ndarray) -> np.ndarray:
+    """Scores of the first principal component of standardised columns."""
+    centred = columns - columns.mean(axis=0)
+    spread = centred.std(axis=0)
+    centred = centred / np.where(spread > 0, spread, 1.0)
+    left, strength, _ = np.linalg.svd(centred, full_matrices=False)
+    return left[:, 0] * strength[0]
