@@ -102,21 +102,20 @@ def discoveries(
 
     Notes
     -----
-    A column is redrawn by stages, each learnt without the row that it is for: its expectation by ridge regression on the
-    most correlated features, curves and products of features that surely matter, and forests, each kept if the error
-    falls by 1 %; its spread by the same stages; its shape by the chances of eight bins. Residuals are exchanged among
-    rows with similar fitted values, or drawn from a bin. Values that many rows share, missing ones and classes are
-    drawn from the product of a multinomial logit (shrunken discriminants for more than 16 classes) and a forest. The
-    redraw is checked: what is left of a column must be unrelated to the redrawn predictions, else the feature is
+    A column is redrawn by stages, each learnt without the row that it is for: its expectation by ridge regression on
+    the most correlated features, curves and products of features that surely matter, and forests, each kept if the
+    error falls by 1 %; its spread by the same stages; its shape by the chances of eight bins. Residuals are exchanged
+    among rows with similar fitted values, or drawn from a bin. Values that many rows share, missing ones and classes
+    are drawn from the product of a multinomial logit (shrunken discriminants for more than 16 classes) and a forest.
+    The redraw is checked: what is left of a column must be unrelated to the redrawn predictions, else the feature is
     reported as doubtful and not claimed. Tables of fewer than 40 features are padded with noise like them (rows in
-    another order); a feature of zeros and ones counts a quarter, since trees that cut it all cut it at the same place.
-    The p-value of a branch is that of Simes over its labels.
-
-    Association compares a label with four orthogonal polynomials of a number's ranks, or with the categories of a
-    nominal feature, and with where values are missing. A feature without ties is tested against 20,000 random orders of
-    the rows, another against 2,000 of its own; beyond, p-values come from an exponential tail. A branch takes the
-    largest of the scores of its labels, in every order as in the data, so labels of few rows keep their error rate. The
-    effect is the share of a label's variance that goes along with the feature, in a branch the largest of its labels.
+    another order); a feature of zeros and ones counts a quarter, since trees that cut it all cut it at the same
+    place. The p-value of a branch is that of Simes over its labels. Association compares a label with four orthogonal
+    polynomials of a number's ranks, or with the categories of a nominal feature, and with where values are missing. A
+    feature without ties is tested against 20,000 random orders of the rows, another against 2,000 of its own; beyond,
+    p-values come from an exponential tail. A branch takes the largest of the scores of its labels, in every order as
+    in the data, so labels of few rows keep their error rate. The effect is the share of a label's variance that goes
+    along with the feature, in a branch the largest of its labels.
 
     That p-values are valid is measured, not proved: `benchmarks/bench_discoveries.py`. Sharply curved or interacting
     dependence between features can yield false claims. A claim is no statement about causes.
