@@ -25,7 +25,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import KFold, train_test_split
 
 from ramify.compare import compare as compare_over_sets
-from ramify.compare import wilcoxon_bh
+from ramify.compare import wilcoxon
 from ramify.datasets import read_rankings
 from ramify.ensemble import LabelRankingForest
 from ramify.metrics import kendall_tau
@@ -180,7 +180,7 @@ def with_summary(table: pd.DataFrame, ranks: pd.Series) -> pd.DataFrame:
 def pairs(table: pd.DataFrame) -> pd.DataFrame:
     """Each pair: how much better the first is on average, on how many sets, and what the test says."""
     rows = []
-    for test in wilcoxon_bh(table).itertuples():
+    for test in wilcoxon(table, correction="bh").itertuples():
         difference = table[test.first] - table[test.second]
         won = f"{int((difference > 0).sum())} of {len(table)}"
         rows.append([f"{test.first} - {test.second}", f"{difference.mean():+.4f}", won, f"{test.adjusted:.4f}"])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ramify.compare import average_ranks, compare, friedman, nemenyi, wilcoxon_bh
+from ramify.compare import average_ranks, compare, friedman, nemenyi, wilcoxon
 from ramify.datasets import Dataset, read_arff
 from ramify.ensemble import BoostedClassifier, ForestClassifier
 from ramify.plots import critical_difference, quality_by_size
@@ -398,7 +398,7 @@ def pairwise(frame: pd.DataFrame, control: str) -> dict[str, tuple[str, str]]:
     table = frame.dropna()
     if len(table) < 3:
         return {}
-    result = wilcoxon_bh(table, control=control, digits=DIGITS)
+    result = wilcoxon(table, control=control, correction="bh", digits=DIGITS)
     return {
         (row.second if row.first == control else row.first): (
             f"{row.p_value:.3g}",

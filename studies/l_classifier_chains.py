@@ -35,7 +35,9 @@ from ramify.chains import (
     top_predictors,
 )
 from ramify.chains.chain_order import OrderErrors
-from ramify.compare import average_ranks, bonferroni_dunn, compare, friedman_of_ranks, holm, rank_methods
+from ramify.compare import average_ranks, bonferroni_dunn, compare, holm
+from ramify.compare.omnibus import friedman_of_ranks
+from ramify.compare.result_table import rank_methods
 from ramify.datasets import Dataset, make_multilabel, read_mulan
 from ramify.ensemble import ForestClassifier
 from ramify.features import Features

@@ -13,7 +13,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.base import clone
 
-from ramify.compare import average_ranks, compare, dunn, friedman, wins
+from ramify.compare import average_ranks, compare, dunn, friedman
+from ramify.compare.result_table import wins
 from ramify.datasets import Dataset, read_rankings
 from ramify.ensemble import AverageLabelRanker, LabelRankingForest, NeighborsLabelRanker
 from ramify.metrics import kendall_tau

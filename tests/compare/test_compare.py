@@ -9,21 +9,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import scikit_posthocs
 
-from ramify.compare import (
-    average_ranks,
-    bonferroni_dunn_of_ranks,
-    compare,
-    critical_distance,
-    dunn,
-    friedman,
-    friedman_of_ranks,
-    holm,
-    holm_of_ranks,
-    nemenyi,
-    rank_methods,
-    wilcoxon_bh,
-    wins,
-)
+from ramify.compare import average_ranks, compare, dunn, friedman, holm, nemenyi, wilcoxon
+from ramify.compare.omnibus import friedman_of_ranks
+from ramify.compare.posthoc import bonferroni_dunn_of_ranks, critical_distance, holm_of_ranks
+from ramify.compare.result_table import rank_methods, wins
 
 # Printed as 3.222, 2.556, 1.583 and 2.639: rank sums over the 18 blocks.
 THESIS_RANKS = pd.Series({"BR": 58.0, "CC": 46.0, "LCC": 28.5, "ECC": 47.5}) / 18
@@ -165,7 +154,7 @@ def test_holm_adjusts_as_statsmodels_does(table):
 def test_wilcoxon_with_benjamini_hochberg_equals_scipy_and_statsmodels(table):
     from statsmodels.stats.multitest import multipletests
 
-    tests = wilcoxon_bh(table)
+    tests = wilcoxon(table, correction="bh")
     first = tests.iloc[0]
     hundredths = (100 * table).round()  # exact, so that equal differences are equal
     expected = stats.wilcoxon(hundredths[first["first"]], hundredths[first["second"]], zero_method="zsplit").pvalue
@@ -241,7 +230,7 @@ def test_methods_may_be_numbered_and_a_direction_must_be_known():
     assert found["second"].tolist() == ["2", "1"]
     table = pd.DataFrame({"a": [0.9, 0.8, 0.7], "b": [0.8, 0.7, 0.5]})
     with pytest.raises(ValueError, match="alternative"):
-        wilcoxon_bh(table, control="a", alternative="fewer")
+        wilcoxon(table, control="a", alternative="fewer")
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -250,18 +239,18 @@ def test_differences_that_rounding_tells_apart_are_ties_for_wilcoxon(seed):
     tenths = rng.integers(1, 10, size=(8, 2))
     exact = stats.wilcoxon(tenths[:, 0] - tenths[:, 1], zero_method="zsplit").pvalue
     for scale in (10, 1000, 1e-5):
-        assert wilcoxon_bh(tenths / scale)["p_value"][0] == pytest.approx(exact, rel=1e-12)
+        assert wilcoxon(tenths / scale)["p_value"][0] == pytest.approx(exact, rel=1e-12)
 
 
 def test_wilcoxon_of_six_printed_values_is_the_exact_one():
     table = pd.DataFrame({"a": [0.9, 0.3, 0.8, 0.5, 0.6, 0.7], "b": [0.8, 0.2, 0.6, 0.6, 0.8, 0.6]})
     exact = stats.wilcoxon([1, 1, 2, -1, -2, 1]).pvalue
-    assert wilcoxon_bh(table)["p_value"][0] == exact
-    assert wilcoxon_bh(table)["median_difference"][0] == pytest.approx(0.1)
+    assert wilcoxon(table, correction="bh")["p_value"][0] == exact
+    assert wilcoxon(table, correction="bh")["median_difference"][0] == pytest.approx(0.1)
 
 
 def test_values_equal_but_for_rounding_do_not_differ():
-    tests = wilcoxon_bh(pd.DataFrame({"a": [0.1 + 0.2, 0.7, 1.1 + 2.2], "b": [0.3, 0.7, 3.3]}))
+    tests = wilcoxon(pd.DataFrame({"a": [0.1 + 0.2, 0.7, 1.1 + 2.2], "b": [0.3, 0.7, 3.3]}))
     assert tests["p_value"][0] == 1.0
 
 

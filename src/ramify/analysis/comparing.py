@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control, t
+from scipy.stats import false_discovery_control
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ramify.analysis.fitting import fitted_estimator
@@ -17,7 +17,8 @@ from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import counted_once, model_features, model_target, weighing
 from ramify.analysis.model_quality import model_measures, model_predictions
 from ramify.analysis.results import Results
-from ramify.compare import Comparison, average_ranks, wins
+from ramify.compare import Comparison, average_ranks, corrected_t
+from ramify.compare.result_table import wins
 from ramify.datasets import Dataset
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
@@ -175,7 +176,7 @@ def compared_folds(table: pd.DataFrame, ratio: float, *, larger_is_better: bool,
     ranks = average_ranks(table, larger_is_better=larger_is_better).sort_values(kind="stable")
     names = [str(name) for name in ranks.index]
     pairs = list(combinations(range(len(names)), 2))
-    raw = [_resampled_p(table[names[a]] - table[names[b]], ratio) for a, b in pairs]
+    raw = [corrected_t(table[names[a]] - table[names[b]], ratio=ratio).p_value for a, b in pairs]
     p_values = pd.DataFrame(np.eye(len(names)), names, names)
     for (a, b), corrected in zip(pairs, false_discovery_control(raw), strict=True):
         p_values.iloc[a, b] = p_values.iloc[b, a] = corrected
@@ -183,15 +184,6 @@ def compared_folds(table: pd.DataFrame, ratio: float, *, larger_is_better: bool,
     sentence = _sentence(table, names, p_values, alpha)
     beaten = wins(table, larger_is_better=larger_is_better)
     return Comparison(table, ranks, None, p_values, None, groups, beaten, alpha, sentence)
-
-
-def _resampled_p(difference: pd.Series, ratio: float) -> float:
-    """Two-sided p-value of a mean difference over folds that share training rows."""
-    n_folds, spread = len(difference), float(difference.var(ddof=1))
-    if spread == 0:
-        return 1.0 if float(difference.mean()) == 0 else 0.0
-    statistic = abs(float(difference.mean())) / np.sqrt((1 / n_folds + ratio) * spread)
-    return float(2 * t.sf(statistic, n_folds - 1))
 
 
 def _groups(names: list[str], p_values: np.ndarray, alpha: float) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.analysis.methods import MODEL_METHODS
+from ramify.cli.compare_results import TABLES, compare_results
 from ramify.cli.options import (
     OutputFile,
     WholeNumber,
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
     type=click.Choice(list(MODEL_METHODS)),
     help="What to compare; at least two.",
 )
+@click.option("--measure", help="Of a table of results that has several: which one.")
+@click.option("--loss", is_flag=True, help="Smaller values of the table of results are better.")
+@click.option("--control", help="Compare the others with this method of the table of results.")
+@click.option("--rope", default=0.0, type=click.FloatRange(min=0), help="Differences up to this size count as equal.")
+@click.option("--latex", type=OutputFile(".tex"), help="Write the table of results for a paper.")
+@click.option("--figure", type=OutputFile(".svg", ".pdf", ".png"), help="Write the critical-difference diagram.")
 @click.option("--folds", default=10, show_default=True, type=WholeNumber(3), help="Folds of the cross-validation.")
 @click.option("--trees", default=None, type=WholeNumber(1), help="Number of trees [default: the method's own].")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
@@ -52,6 +59,12 @@ def compare(
     hierarchy: str | None,
     reading: dict[str, Any],
     methods: tuple[str, ...],
+    measure: str | None,
+    loss: bool,
+    control: str | None,
+    rope: float,
+    latex: str | None,
+    figure: str | None,
     folds: int,
     trees: int | None,
     max_depth: int | None,
@@ -64,25 +77,47 @@ def compare(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Compare methods on DATA by cross-validation, with the prior alone beside them.
+    """Compare methods on DATA by cross-validation, or test a table of results.
 
-    All methods see the same folds. Two of them differ where a t-test for resampled values says so, corrected over all
-    pairs; folds share training rows, and a plain test would find differences that are none. The report has the values
-    and a critical-difference diagram for every measure. 'ramify study' compares over many data sets.
+    A CSV or Excel file without --target is a table of results: the first column names the data sets, every other one is
+    a method; or it has columns dataset and method and one per measure, as 'ramify study export' writes. It is tested by
+    Friedman, Nemenyi, Holm, Wilcoxon, Dunn and the Bayesian signed-rank test.
+
+    With a target, all methods are fitted on the same folds, with the prior alone beside them. Two of them differ where
+    a t-test for resampled values says so, corrected over all pairs; folds share training rows, and a plain test would
+    find differences that are none. The report has the values and a critical-difference diagram for every measure.
+    'ramify study' compares over many data sets.
 
     \b
     Examples:
       ramify compare songs.csv --target 'mood_*' --method random-forest --method lcc --report compared.html
+      ramify compare results.csv --figure ranks.svg --latex table.tex
       ramify compare genes.csv --target go --hierarchy go.obo --folds 5 -o folds.csv
     """  # noqa: D301
     from ramify.analysis import compare_methods
     from ramify.cli.inputs import described, read_data, refuse_empty
     from ramify.report import write_report
 
+    keep_inputs({"-o": output, "--report": report, "--latex": latex, "--figure": figure}, *data, hierarchy)
+    if len(data) == 1 and not target and hierarchy is None and data[0].lower().endswith(TABLES):
+        compare_results(
+            data[0],
+            measure=measure,
+            loss=loss,
+            control=control,
+            rope=rope,
+            latex=latex,
+            figure=figure,
+            output=output,
+            report=report,
+            seed=seed,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
     chosen = tuple(dict.fromkeys(methods))
     if len(chosen) < 2:
         raise click.UsageError("One method has nothing to be compared with; name another with --method.")
-    keep_inputs({"-o": output, "--report": report}, *data, hierarchy)
     dataset = refuse_empty(read_data(data, target, hierarchy, reading=reading))
     found = compare_methods(
         dataset,

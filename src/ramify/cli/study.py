@@ -344,8 +344,10 @@ def _rows(frame: Any) -> list[tuple[str, list[Any]]]:
 
 def latex_table(table: Any, spread: Any, best: Callable[..., Any]) -> str:
     """A table for papers: means with their deviation over the splits, all that are best as printed in bold."""
+    from ramify.compare.all_tests import latex_text
+
     lines = [r"\begin{tabular}{l" + "r" * table.shape[1] + "}", r"\hline"]
-    lines.append(" & ".join(["", *map(_escaped, table.columns)]) + r" \\ \hline")
+    lines.append(" & ".join(["", *map(latex_text, table.columns)]) + r" \\ \hline")
     for (index, values), (_, spreads) in zip(_rows(table), _rows(spread), strict=True):
         printed = [round(value, 3) for value in values]
         bold = best((value for value in printed if value == value), default=None)
@@ -353,13 +355,8 @@ def latex_table(table: Any, spread: Any, best: Callable[..., Any]) -> str:
         for value, deviation in zip(printed, spreads, strict=True):
             mean = rf"\textbf{{{value:.3f}}}" if value == bold else f"{value:.3f}" if value == value else "--"
             cells.append(mean if deviation != deviation else rf"{mean} $\pm$ {deviation:.3f}")
-        lines.append(" & ".join([_escaped(index), *cells]) + r" \\")
+        lines.append(" & ".join([latex_text(index), *cells]) + r" \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
-
-
-def _escaped(text: object) -> str:
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(special.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in str(text))
 
 
 def _write_report(chosen: Study, path: Path, known: Mapping[str, Comparison] = MappingProxyType({})) -> None:

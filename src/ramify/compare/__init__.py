@@ -1,34 +1,27 @@
-"""Sound statistics for comparing methods over data sets."""
+"""Sound statistics for comparing methods: over data sets, or over the folds of one."""
 
+from ramify.compare.all_tests import all_tests
+from ramify.compare.bayesian import signed_rank_probabilities
 from ramify.compare.comparison import Comparison, compare
-from ramify.compare.omnibus import FriedmanResult, friedman, friedman_of_ranks
-from ramify.compare.posthoc import (
-    bonferroni_dunn,
-    bonferroni_dunn_of_ranks,
-    critical_distance,
-    dunn,
-    holm,
-    holm_of_ranks,
-    nemenyi,
-    wilcoxon_bh,
-)
-from ramify.compare.result_table import average_ranks, rank_methods, wins
+from ramify.compare.omnibus import friedman
+from ramify.compare.posthoc import bonferroni_dunn, dunn, holm, nemenyi, wilcoxon
+from ramify.compare.resampled import corrected_t, methods
+from ramify.compare.result_table import average_ranks
+from ramify.compare.results_file import read_results
 
 __all__ = [
     "Comparison",
-    "FriedmanResult",
+    "all_tests",
     "average_ranks",
     "bonferroni_dunn",
-    "bonferroni_dunn_of_ranks",
     "compare",
-    "critical_distance",
+    "corrected_t",
     "dunn",
     "friedman",
-    "friedman_of_ranks",
     "holm",
-    "holm_of_ranks",
+    "methods",
     "nemenyi",
-    "rank_methods",
-    "wilcoxon_bh",
-    "wins",
+    "read_results",
+    "signed_rank_probabilities",
+    "wilcoxon",
 ]

@@ -60,7 +60,7 @@ def friedman_of_ranks(ranks: Any, n_datasets: int) -> FriedmanResult:
 
     Examples
     --------
-    >>> from ramify.compare import friedman_of_ranks
+    >>> from ramify.compare.omnibus import friedman_of_ranks
     >>> round(friedman_of_ranks([3.222, 2.556, 1.583, 2.639], 18).p_value, 5)
     0.00186
     """

@@ -21,7 +21,7 @@ def critical_distance(n_methods: int, n_datasets: int, *, alpha: float = 0.05) -
 
     Examples
     --------
-    >>> from ramify.compare import critical_distance
+    >>> from ramify.compare.posthoc import critical_distance
     >>> round(critical_distance(4, 14), 2)
     1.25
     """
@@ -109,7 +109,7 @@ def holm_of_ranks(
     Examples
     --------
     >>> import pandas as pd
-    >>> from ramify.compare import holm_of_ranks
+    >>> from ramify.compare.posthoc import holm_of_ranks
     >>> printed = pd.Series({"LCC": 1.583, "CC": 2.556, "ECC": 2.639, "BR": 3.222})
     >>> holm_of_ranks(printed, 18, control="LCC", alternative="less")["adjusted"].round(4).tolist()
     [0.0002, 0.0141, 0.0141]
@@ -117,9 +117,18 @@ def holm_of_ranks(
     tests = _z_tests("holm", ranks, n_datasets, control, alternative)
     n_tests = len(tests)
     tests["threshold"] = alpha / (n_tests - np.arange(n_tests))
-    tests["adjusted"] = np.minimum(1, np.maximum.accumulate(tests["p_value"] * (n_tests - np.arange(n_tests))))
+    tests["adjusted"] = holm_adjusted(tests["p_value"].to_numpy())
     tests["significant"] = tests["adjusted"] <= alpha
     return tests
+
+
+def holm_adjusted(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Holm's adjusted p-values, in the order of the p-values."""
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(p_values))
+    factors = len(p_values) - np.arange(len(p_values))
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(p_values[order] * factors))
+    return adjusted
 
 
 def bonferroni_dunn(
@@ -157,7 +166,7 @@ def bonferroni_dunn_of_ranks(
     Examples
     --------
     >>> import pandas as pd
-    >>> from ramify.compare import bonferroni_dunn_of_ranks
+    >>> from ramify.compare.posthoc import bonferroni_dunn_of_ranks
     >>> bonferroni_dunn_of_ranks(pd.Series({"a": 1.2, "b": 1.8, "c": 3.0}), 10, control="a")["second"].tolist()
     ['c', 'b']
     """
@@ -168,15 +177,16 @@ def bonferroni_dunn_of_ranks(
     return tests
 
 
-def wilcoxon_bh(
+def wilcoxon(
     table: Any,
     *,
     control: str | None = None,
     alternative: Alternative = "two-sided",
+    correction: Literal["holm", "bh"] = "holm",
     alpha: float = 0.05,
     digits: int | None = None,
 ) -> pd.DataFrame:
-    """Wilcoxon's signed-rank tests, false discovery rate controlled by Benjamini and Hochberg.
+    """Wilcoxon's signed-rank tests, corrected for their number by Holm or by Benjamini and Hochberg ("bh").
 
     Parameters are those of `holm`; "greater" means that the first method of a pair has the larger values. Equal values
     on a data set count as in Demsar (2006): zero differences are split evenly between both signs. Differences that
@@ -190,12 +200,13 @@ def wilcoxon_bh(
     Examples
     --------
     >>> import pandas as pd
-    >>> from ramify.compare import wilcoxon_bh
+    >>> from ramify.compare import wilcoxon
     >>> table = pd.DataFrame({"new": [0.9, 0.8, 0.7, 0.95, 0.85, 0.75], "old": [0.8, 0.6, 0.65, 0.8, 0.6, 0.45]})
-    >>> wilcoxon_bh(table, control="new")[["second", "p_value"]].to_numpy().tolist()
+    >>> wilcoxon(table, control="new")[["second", "p_value"]].to_numpy().tolist()
     [['old', 0.03125]]
     """
-    check_option("wilcoxon_bh", "alternative", alternative, ("two-sided", "less", "greater"))
+    check_option("wilcoxon", "alternative", alternative, ("two-sided", "less", "greater"))
+    check_option("wilcoxon", "correction", correction, ("holm", "bh"))
     values = rounded_table(table, digits)
     rows = []
     for first, second in _pairs(list(values.columns), control):
@@ -206,7 +217,9 @@ def wilcoxon_bh(
             p_value = 1.0
         rows.append((first, second, float(np.median(difference)), p_value))
     tests = pd.DataFrame(rows, columns=["first", "second", "median_difference", "p_value"])
-    tests["adjusted"] = stats.false_discovery_control(tests["p_value"].to_numpy(), method="bh")
+    p_values = tests["p_value"].to_numpy()
+    by_bh = correction == "bh"
+    tests["adjusted"] = stats.false_discovery_control(p_values, method="bh") if by_bh else holm_adjusted(p_values)
     tests["significant"] = tests["adjusted"] <= alpha
     return tests.sort_values("p_value", kind="stable", ignore_index=True)
 

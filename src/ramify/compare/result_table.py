@@ -57,7 +57,7 @@ def rank_methods(table: Any, *, larger_is_better: bool = True, digits: int | Non
 
     Examples
     --------
-    >>> from ramify.compare import rank_methods
+    >>> from ramify.compare.result_table import rank_methods
     >>> rank_methods([[0.9, 0.8, 0.9], [0.5, 0.7, 0.6]]).to_numpy()
     array([[1.5, 3. , 1.5],
            [3. , 1. , 2. ]])
@@ -83,7 +83,7 @@ def wins(table: Any, *, larger_is_better: bool = True, digits: int | None = None
 
     Examples
     --------
-    >>> from ramify.compare import wins
+    >>> from ramify.compare.result_table import wins
     >>> wins([[0.9, 0.8], [0.5, 0.7], [0.6, 0.4]]).to_numpy().tolist()
     [[0, 2], [1, 0]]
     """

@@ -1,0 +1,95 @@
+"""The part of `ramify compare` that tests a table of results: data sets by methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ramify.cli.terminal import command_line, json_text, plain, print_whole, table, wrote
+from ramify.writing import whole_file, whole_text, write_table
+
+if TYPE_CHECKING:
+    from ramify.compare.all_tests import TestResults
+
+TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls")
+
+
+def compare_results(
+    path: str,
+    *,
+    measure: str | None,
+    loss: bool,
+    control: str | None,
+    rope: float,
+    latex: str | None,
+    figure: str | None,
+    output: str | None,
+    report: str | None,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Test a file of results, print what was found and write what was asked for."""
+    from ramify.compare import all_tests, read_results
+
+    found = all_tests(
+        read_results(path, measure=measure), larger_is_better=not loss, control=control, rope=rope, random_state=seed
+    )
+    if output is not None:
+        frame = found.to_frame()
+        write_table(Path(output), [list(frame.columns), *frame.to_numpy().tolist()])
+    if latex is not None:
+        with whole_text(Path(latex)) as lines:
+            lines.write(found.to_latex())
+    if figure is not None:
+        with whole_file(Path(figure)) as file:
+            found.comparison.plot().savefig(file, format=Path(figure).suffix[1:] or "svg", bbox_inches="tight")
+    if report is not None:
+        from ramify.report import Results, write_report
+
+        title = Path(path).stem
+        write_report(
+            Results(comparisons={measure or title: found.comparison}, title=title, seed=seed, command=command_line()),
+            report,
+        )
+    if as_json:
+        click.echo(json_text(_content(found)))
+    elif not quiet:
+        _print(found)
+        wrote(output, latex, figure, report)
+
+
+def _print(found: TestResults) -> None:
+    comparison = found.comparison
+    click.echo(plain(comparison.sentence))
+    rows = [
+        (str(name), f"{line['mean']:.3f}", f"{line['rank']:.2f}", int(line["ahead_of"]), int(line["better_than"]))
+        for name, line in comparison.to_frame().iterrows()
+    ]
+    print_whole(table("", ["method", "mean", "mean rank", "ahead of", "better than"], rows))
+    pairs = [
+        (f"{line.first} - {line.second}", *map(_p_value, (line.nemenyi, line.holm, line.wilcoxon, line.dunn)),
+         " / ".join(f"{chance:.2f}" for chance in (line.first_better, line.equal, line.second_better)))
+        for line in found.to_frame().itertuples()
+    ]  # fmt: skip
+    print_whole(table("p-values", ["pair", "Nemenyi", "Holm", "Wilcoxon", "Dunn", "first / equal / second"], pairs))
+    click.echo("Holm and Wilcoxon are corrected by Holm, Dunn is not. The last column: Bayesian signed-rank test.")
+
+
+def _p_value(value: float) -> str:
+    return "" if value != value else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _content(found: TestResults) -> dict[str, Any]:
+    comparison = found.comparison
+    test = comparison.friedman
+    return {
+        "sentence": comparison.sentence,
+        "ranks": comparison.ranks.to_dict(),
+        "mean": comparison.table.mean().to_dict(),
+        "friedman": None if test is None else {"statistic": test.statistic, "p_value": test.p_value},
+        "critical_distance": comparison.critical_distance,
+        "pairs": found.to_frame().to_dict(orient="records"),
+    }
