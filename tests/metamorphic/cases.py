@@ -73,6 +73,9 @@ CASES = {
         lambda: ensemble.KernelClassifier(hierarchy=LABELS, random_state=0), "unknown hierarchy"
     ),
     "KernelRegressor": Case(lambda: ensemble.KernelRegressor(random_state=0), "unknown numbers"),
+    "NetworkClassifier": Case(
+        lambda: ensemble.NetworkClassifier(2, n_units=8, n_epochs=3, random_state=0), "unknown labels"
+    ),
     "Portfolio": Case(lambda: ensemble.Portfolio({"forest": FOREST}, cv=2, random_state=0), "labels", "numbers"),
     "Calibrated": Case(lambda: ensemble.Calibrated(FOREST), "labels", "numbers"),
     "ConformalSets": Case(

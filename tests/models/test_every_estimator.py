@@ -38,6 +38,7 @@ FITTED = {
     "NeighborsClassifier": lambda: ensemble.NeighborsClassifier(5, forest=FOREST).fit(LABELS.X, LABELS.y),
     "KernelClassifier": lambda: ensemble.KernelClassifier(hierarchy=NESTED.hierarchy).fit(NESTED.X, NESTED.y),
     "KernelRegressor": lambda: ensemble.KernelRegressor().fit(LABELS.X, LABELS.X[:, :2]),
+    "NetworkClassifier": lambda: ensemble.NetworkClassifier(2, n_units=8, n_epochs=3).fit(LABELS.X, LABELS.y),
     "Portfolio": lambda: ensemble.Portfolio({"forest": FOREST}, cv=2).fit(LABELS.X, LABELS.y),
     "Calibrated": lambda: ensemble.Calibrated(FOREST).fit(LABELS.X, LABELS.y),
     "ConformalSets": lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0).fit(LABELS.X, LABELS.y),

@@ -47,6 +47,7 @@ ESTIMATORS = {
     "NeighborsClassifier": (lambda: ensemble.NeighborsClassifier(3, forest=forest(), random_state=0), SETS),
     "KernelClassifier": (lambda: ensemble.KernelClassifier(random_state=0), SETS),
     "KernelRegressor": (lambda: ensemble.KernelRegressor(random_state=0), NUMBERS),
+    "NetworkClassifier": (lambda: ensemble.NetworkClassifier(2, n_units=8, n_epochs=3, random_state=0), SETS),
     "Portfolio": (lambda: ensemble.Portfolio({"forest": forest()}, cv=2, random_state=0), SETS),
     "Calibrated": (lambda: ensemble.Calibrated(forest()), SETS),
     "ConformalSets": (lambda: ensemble.ConformalSets(forest(), alpha=0.6, calibrate="oob"), SETS),
@@ -266,7 +267,7 @@ TAKE_UNKNOWN = {
     "BoostedRegressor", "ForestRanker", "ForestRanker by permutation", "ReliefRanker of sets",
     "ReliefRanker of numbers", "SelectTop", "BinaryRelevance", "ClassifierChain", "EnsembleOfChains",
     "LClassifierChains", "MLkNN", "NeighborsClassifier", "ConformalSets",
-    "KernelClassifier", "KernelRegressor",
+    "KernelClassifier", "KernelRegressor", "NetworkClassifier",
 }  # fmt: skip
 """Those that learn from rows whose labels or numbers are unknown (NaN); all others refuse them in words."""
 

@@ -13,6 +13,7 @@ from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
 from ramify.ensemble.mixed import MixedForest
 from ramify.ensemble.neighbors import NeighborsClassifier
+from ramify.ensemble.network import NetworkClassifier
 from ramify.ensemble.portfolio import Portfolio
 from ramify.ensemble.regressor import ForestRegressor
 
@@ -31,6 +32,7 @@ __all__ = [
     "MixedForest",
     "NeighborsClassifier",
     "NeighborsLabelRanker",
+    "NetworkClassifier",
     "PairwiseLabelRanker",
     "Portfolio",
     "boosted_for",

@@ -237,7 +237,7 @@ class BaseKernel(SmoothModel):
 
         with threadpool_limits(limits=1, user_api="blas"):
             Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(predict)(block, rows) for block, rows in self._row_blocks(X, self._centres)
+                delayed(predict)(block, rows) for block, rows in self._row_blocks(X)
             )
         return found
 
@@ -245,7 +245,7 @@ class BaseKernel(SmoothModel):
         """What ties the parts of a fitted model together."""
         yield from super().state_rules()
         yield self._centres.shape[1] == self._n_columns(), "the centres have other features"
-        yield sparse.issparse(self._centres) or not self._is_sparse, "the centres must be sparse"
+        yield sparse.issparse(self._centres) == self._is_csr, "the centres must be stored as rows are"
         yield self._unit > 0, "the unit of the kernel must be positive"
 
 

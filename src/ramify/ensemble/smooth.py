@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.ensemble.standardised import FARTHEST, centre_and_spread, standardised
 from ramify.ensemble.threshold import check_threshold, is_fitted_threshold, label_sets
 from ramify.ensemble.training_data import learnt_data
-from ramify.features import Features, apply_features, distance_columns, stored_like
+from ramify.features import Features, apply_features, distance_columns
 from ramify.features.distances import dense_if_small
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_jobs
@@ -67,6 +67,7 @@ class SmoothModel(BaseEstimator):
         "_spread": numbers("n_features", low=0),
         "_start": numbers("n_features"),
         "_is_sparse": flag(),
+        "_is_csr": flag(),
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -120,6 +121,12 @@ class SmoothModel(BaseEstimator):
         weights : array of shape (n_samples,) or None
             Positive weights of the rows.
         """
+        rows, weights = self._prepared(features, target, weights)
+        self._learn(rows, target, weights)
+        return self
+
+    def _prepared(self, features: Features, target: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
+        """Set what is known of features and target; standardised rows, dense or CSR, and weights of mean 1."""
         self._check_parameters()
         self.target_kind_, self.label_names_ = target.kind, target.names
         self.n_outputs_ = target.n_outputs
@@ -130,8 +137,8 @@ class SmoothModel(BaseEstimator):
         zeros = np.clip(-self._centre / self._spread, -FARTHEST, FARTHEST)
         self._start = zeros if self._is_sparse else np.zeros(len(zeros))
         rows = self._placed(Features(kept, features.n_categories))
-        self._learn(rows, target, None if weights is None else weights / weights.mean())
-        return self
+        self._is_csr = bool(sparse.issparse(rows))
+        return rows, None if weights is None else weights / weights.mean()
 
     @abstractmethod
     def _keep(self, target: Any, weights: np.ndarray | None) -> None:
@@ -158,8 +165,8 @@ class SmoothModel(BaseEstimator):
         # In one order in memory: products of other orders differ in the last bit.
         return np.ascontiguousarray((np.asarray(columns) * scale).round(_DIGITS))
 
-    def _row_blocks(self, X: Any, like: Any) -> Iterator[tuple[slice, Any]]:
-        """New rows as those of training, dense or CSR as `like` is, in blocks of fixed size."""
+    def _row_blocks(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        """New rows as those of training, dense or CSR, in blocks of fixed size."""
         features = apply_features(self, X)
         values = sparse.csr_array(features.values) if features.is_sparse else features.values
         for first in range(0, values.shape[0], _BLOCK):
@@ -169,7 +176,10 @@ class SmoothModel(BaseEstimator):
                 part = part.toarray()
             elif self._is_sparse and not features.is_sparse:
                 part = sparse.csc_array(part)
-            yield block, stored_like(like, self._placed(Features(part, features.n_categories)))
+            rows = self._placed(Features(part, features.n_categories))
+            if self._is_csr != sparse.issparse(rows):
+                rows = sparse.csr_array(rows) if self._is_csr else rows.toarray()
+            yield block, rows
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted model together."""
