@@ -1,12 +1,15 @@
-"""Forests, weighted neighbours, boosted trees and their portfolio beside published methods: pooled average precision.
+"""Trees, neighbours, kernels, networks and their portfolio beside published methods: pooled average precision.
 
-    python benchmarks/bench_accuracy.py [--data FOLDER] [--sets NAME ...] [--seeds 3] [--results FOLDER] [--write FILE]
+    python benchmarks/bench_accuracy.py [--data FOLDER] [--sets NAME ...] [--members NAME ...] [--jobs 16] [--seeds 3]
+                                        [--results FOLDER] [--write FILE]
     python benchmarks/bench_accuracy.py --rounds    # CPU seconds per round beside XGBoost's trees of vectors
 
 Settings (learning rate, number of rounds, who is in the portfolio) are chosen on the validation part, or on a fixed
 third of the training rows where there is none; then the models are fitted to both parts and measured once on the test
 part. Labels that all rows have are left out for the Gene Ontology, as in the published values. Finished
-runs are kept in the folder of results and not repeated.
+runs are kept in the folder of results and not repeated, so a call that was stopped goes on where it was. Data lie in
+the folder that --data or RAMIFY_DATA names. With --jobs, members run side by side; figures do not depend on it, CPU
+seconds hardly.
 """
 
 from __future__ import annotations
@@ -23,12 +26,20 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.stats import rankdata
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 import ramify
 from ramify.compare import compare
 from ramify.datasets import Dataset, read
-from ramify.ensemble import BoostedClassifier, ForestClassifier, NeighborsClassifier, Portfolio
+from ramify.ensemble import (
+    BoostedClassifier,
+    ForestClassifier,
+    KernelClassifier,
+    NeighborsClassifier,
+    NetworkClassifier,
+    Portfolio,
+)
 from ramify.metrics import average_precision_score
 
 PUBLISHED = {
@@ -52,7 +63,16 @@ PUBLISHED = {
 """C-HMCNN, HMCN-F and CLUS-ENS as Giunchiglia and Lukasiewicz (2020) print them."""
 
 LABEL_SETS = ("emotions", "scene", "yeast", "bibtex", "Corel5k")
-MEMBERS = ("random forest", "extra trees", "oblique extra trees", "weighted neighbours", "boosted trees", "portfolio")
+MEMBERS = (
+    "random forest",
+    "extra trees",
+    "oblique extra trees",
+    "weighted neighbours",
+    "boosted trees",
+    "kernel",
+    "networks",
+    "portfolio",
+)
 FORESTS = {
     "default": {},
     "20 % of the features": {"max_features": 0.2},
@@ -107,6 +127,8 @@ def members(data: Dataset, n_cells: int, seed: int) -> dict[str, Any]:
         "extra trees": ForestClassifier(300, **extra),
         "oblique extra trees": ForestClassifier(300, oblique=2, **extra),
         "weighted neighbours": NeighborsClassifier(**common),
+        "kernel": KernelClassifier(**common),
+        "networks": NetworkClassifier(n_epochs=64, early_stopping=None, **common),
     }
     boosted = {"sketch": 30, "early_stopping": None, "max_features": 0.1 if n_cells > MANY_CELLS else 0.3, **common}
     if len(data.label_names) > MANY_LABELS:  # one setting, few rounds: the cost grows with the labels
@@ -124,39 +146,50 @@ def reached(name: str, data: Dataset, test: Dataset, predicted: np.ndarray) -> f
     return float(average_precision_score(truth, predicted, average="micro", exclude_universal=rootless))
 
 
-def measured(name: str, folder: Path, seed: int) -> dict[str, Any]:
-    """Test scores of all members and the portfolio on one data set."""
+def measured(name: str, folder: Path, seed: int, only: list[str] | None, n_jobs: int) -> dict[str, Any]:
+    """Test scores of the members and the portfolio on one data set."""
     data = read(files_of(name, folder))
     X, Y, folds, test = split(data)
 
     def on_test(model: Any) -> float:
-        return reached(name, data, test, model.predict_proba(test.X))
+        return reached(name, data, test, model.set_params(n_jobs=n_jobs).predict_proba(test.X))
 
-    started = time.process_time()
+    started, clock = time.process_time(), time.perf_counter()
     candidates = members(data, X.shape[0] * X.shape[1], seed)
-    made_of = described(candidates)
-    portfolio = Portfolio(candidates, hierarchy=data.hierarchy, cv=folds).fit(X, Y)
-    chosen = max((key for key in portfolio.scores_ if key.startswith("boosted")), key=portfolio.scores_.__getitem__)
-    found = {"portfolio": on_test(portfolio)}
-    for member in (*MEMBERS[:4], chosen):
-        model = portfolio.members_.get(member)
-        if model is None:
-            title, _, rounds = member.removesuffix(" rounds").rpartition(", ")
-            made = candidates[title].set_params(n_estimators=int(rounds)) if title else candidates[member]
-            model = made.fit(X, Y)
-        found["boosted trees" if member == chosen else member] = on_test(model)
+    candidates = {title: made for title, made in candidates.items() if not only or title.partition(",")[0] in only}
+    portfolio = Portfolio(candidates, hierarchy=data.hierarchy, cv=folds, n_jobs=n_jobs).fit(X, Y)
+    cpu, wall = time.process_time() - started, time.perf_counter() - clock
+    found, chosen = {"portfolio": on_test(portfolio)}, {}
+    for member in MEMBERS[:-1]:
+        variants = [title for title in portfolio.scores_ if title.partition(",")[0] == member]
+        if variants:
+            chosen[member] = max(variants, key=portfolio.scores_.__getitem__)
+            model = portfolio.members_.get(chosen[member])
+            found[member] = on_test(model or alone(candidates, chosen[member]).set_params(n_jobs=n_jobs).fit(X, Y))
     return {
         "name": name,
         "seed": seed,
         "labels": len(data.label_names),
         "rows": int(Y.shape[0]),
-        "members": made_of,
+        "members": described(candidates),
         "test": found,
-        "boosted": chosen,
+        "chosen": chosen,
         "weights": portfolio.weights_,
+        "added": portfolio.added_,
         "held_out": portfolio.scores_,
-        "cpu": time.process_time() - started,
+        "cpu": cpu,
+        "wall": wall,
+        "jobs": n_jobs,
     }
+
+
+def alone(candidates: dict[str, Any], title: str) -> Any:
+    """A member with the number of rounds or epochs that its title says."""
+    if title in candidates:
+        return clone(candidates[title])
+    name, _, stage = title.rpartition(", ")
+    count, unit = stage.split()
+    return clone(candidates[name]).set_params(**{"n_epochs" if unit == "epochs" else "n_estimators": int(count)})
 
 
 def completed(run: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -367,6 +400,8 @@ def main() -> None:
     default = os.environ.get("RAMIFY_DATA", str(Path(__file__).parents[2] / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=Path(default))
     parser.add_argument("--sets", nargs="*", default=[*PUBLISHED, *LABEL_SETS])
+    parser.add_argument("--members", nargs="*", choices=MEMBERS[:-1], help="what the portfolio chooses from; all")
+    parser.add_argument("--jobs", type=int, default=1, help="threads")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--results", type=Path, default=Path("bench_accuracy_results"))
     parser.add_argument("--peers", action="store_true", help="measure scikit-learn's forest and XGBoost instead")
@@ -400,11 +435,11 @@ def main() -> None:
             for name in options.sets:
                 path = options.results / f"{name}_{seed}.json"
                 if not path.exists():
-                    run = measured(name, options.data, seed)
+                    run = measured(name, options.data, seed, options.members, options.jobs)
                     path.write_text(json.dumps(run), encoding="utf-8")
-                    print(
-                        name, seed, {k: round(v, 4) for k, v in run["test"].items()}, f"{run['cpu']:.0f} s", flush=True
-                    )
+                    scores = {title: round(value, 4) for title, value in run["test"].items()}
+                    weights = {title: round(value, 2) for title, value in run["weights"].items()}
+                    print(name, seed, scores, weights, f"{run['cpu']:.0f} s of CPU, {run['wall']:.0f} s", flush=True)
     others, of_forests = (
         {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(options.results.glob(f"*.{kind}"))}
         for kind in ("peers", "forests")

@@ -16,8 +16,11 @@ from ramify.ensemble import (
     BoostedRegressor,
     ForestClassifier,
     ForestRegressor,
+    KernelClassifier,
     LabelRankingForest,
+    NetworkClassifier,
     Portfolio,
+    portfolio,
 )
 from ramify.metrics import average_precision_score
 
@@ -41,20 +44,20 @@ def for_numbers():
 
 
 def greedy(predictions, truth):
-    """Caruana's selection with replacement, written plainly."""
-    chosen, best = [], -np.inf
-    while True:
+    """Caruana's selection with replacement, written plainly: the best mean on the way, three steps beyond it."""
+    added, best, n_best = [], -np.inf, 0
+    while len(added) < n_best + 3:
         scores = {
             name: average_precision_score(
-                truth, np.mean([*(predictions[c] for c in chosen), part], axis=0), average="micro"
+                truth, np.mean([*(predictions[c] for c in added), part], axis=0), average="micro"
             )
             for name, part in predictions.items()
         }
         name = max(scores, key=scores.get)
-        if scores[name] <= best:
-            return chosen, best
-        best = scores[name]
-        chosen.append(name)
+        added.append(name)
+        if scores[name] > best:
+            best, n_best = scores[name], len(added)
+    return added[:n_best], best
 
 
 def test_the_choice_equals_greedy_selection_written_plainly():
@@ -91,6 +94,46 @@ def test_the_prediction_is_the_weighted_mean_of_members_fitted_to_all_rows():
         expected = expected + weight * member.fit(SETS.X, SETS.y).predict_proba(SETS.X)
     np.testing.assert_allclose(model.predict_proba(SETS.X), expected, atol=1e-12)
     np.testing.assert_array_equal(model.predict(SETS.X).toarray(), expected > 0.5)
+
+
+def smooth_members():
+    return {
+        "kernel": KernelClassifier(random_state=0),
+        "networks": NetworkClassifier(1, n_units=20, n_epochs=8, early_stopping=None, random_state=0),
+        "forest": ForestClassifier(15, random_state=0),
+    }
+
+
+def test_networks_are_tried_after_several_epochs_and_fitted_with_those_chosen():
+    model = Portfolio({"networks": smooth_members()["networks"]}, random_state=0).fit(SETS.X, SETS.y)
+    assert set(model.scores_) == {f"networks, {k} epochs" for k in (2, 4, 8)}
+    for name, member in model.members_.items():
+        n_epochs = int(name.split()[1])
+        alone = smooth_members()["networks"].set_params(n_epochs=n_epochs).fit(SETS.X, SETS.y)
+        np.testing.assert_array_equal(member.predict_proba(SETS.X), alone.predict_proba(SETS.X))
+
+
+def test_what_a_member_added_is_what_is_lost_without_it():
+    model = Portfolio(smooth_members(), cv=2, random_state=0).fit(SETS.X, SETS.y)
+    assert model.added_.keys() == model.weights_.keys()
+    assert len(model.added_) > 1
+    name = next(iter(model.weights_))
+    single = Portfolio({"forest": for_labels()["forest"]}, cv=2, random_state=0).fit(SETS.X, SETS.y)
+    assert single.added_ == {"forest": single.score_}
+    others = {other: weight for other, weight in model.weights_.items() if other != name}
+    if len(others) == 1:
+        assert model.added_[name] == pytest.approx(model.score_ - model.scores_[next(iter(others))])
+
+
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_members_side_by_side_give_the_same_bits(n_jobs):
+    members = {**smooth_members(), "boosted": BoostedClassifier(20, early_stopping=None, random_state=0)}
+    one = Portfolio(members, random_state=0).fit(SETS.X, SETS.y)
+    many = Portfolio(members, random_state=0, n_jobs=n_jobs).fit(SETS.X, SETS.y)
+    assert many.weights_ == one.weights_
+    assert many.scores_ == one.scores_
+    np.testing.assert_array_equal(many.predict_proba(SETS.X), one.predict_proba(SETS.X))
+    assert {member.n_jobs for member in many.members_.values()} == {n_jobs}
 
 
 def test_it_is_as_good_on_held_out_rows_as_its_best_member():
@@ -188,11 +231,22 @@ def test_without_time_one_member_is_tried_and_the_rest_named(monkeypatch):
     assert model.left_out_ == ("extra", "boosted")
 
 
-def test_auto_has_forests_extra_trees_boosted_trees_and_for_labels_neighbours():
+def test_auto_has_trees_and_kernels_and_for_labels_neighbours_and_networks():
     model = Portfolio(cv=2, random_state=0).fit(SETS.X[:60], SETS.y[:60])
-    members = {"random forest", "extra trees", "oblique extra trees", "boosted trees", "weighted neighbours"}
+    trees = {"random forest", "extra trees", "oblique extra trees", "boosted trees"}
+    members = {*trees, "weighted neighbours", "kernel", "networks"}
     assert {name.partition(",")[0] for name in model.scores_} == members
     assert model.left_out_ == ()
+
+
+def test_auto_has_networks_only_for_label_sets_and_where_they_take_minutes(monkeypatch):
+    few = {"forest": ForestClassifier(3, random_state=0), "networks": NetworkClassifier(1, n_units=5, n_epochs=2)}
+    few["networks"].set_params(early_stopping=None)
+    monkeypatch.setattr(Portfolio, "_members_to_try", lambda *_: {name: clone(member) for name, member in few.items()})
+    assert "networks, 2 epochs" in Portfolio(cv=2).fit(SETS.X, SETS.y).scores_
+    assert list(Portfolio(cv=2).fit(SETS.X, SETS.X[:, 0] > 0).scores_) == ["forest"]
+    monkeypatch.setattr(portfolio, "_NETWORK_CELLS", 150 * (50 + 4 + 1000) - 1)
+    assert list(Portfolio(cv=2).fit(SETS.X, SETS.y).scores_) == ["forest"]
 
 
 def test_auto_adds_features_up_only_where_most_are_numbers():
@@ -215,7 +269,7 @@ def test_saved_portfolio_comes_back(tmp_path):
     ("damage", "words"),
     [
         (lambda m: m.weights_.update(forest=9.0), "sum to 1|a weight each"),
-        (lambda m: setattr(m, "members_", {}), "members_ must be forests, boosted trees or neighbours"),
+        (lambda m: setattr(m, "members_", {}), "members_ must be models that a Portfolio takes"),
         (lambda m: setattr(m, "label_names_", ("a",)), "prior_ must be numbers of shape"),
         (lambda m: setattr(m, "n_features_in_", 3), "categories_ must be values of nominal features"),
         (lambda m: setattr(m, "n_outputs_", 3), "must all be for the same features and labels"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ramify.datasets import make_hierarchical, make_multilabel
-from ramify.ensemble import BoostedClassifier, BoostedRegressor, ForestClassifier, Portfolio
+from ramify.ensemble import BoostedClassifier, BoostedRegressor, ForestClassifier, KernelClassifier, Portfolio
 from ramify.ranking import ForestRanker, forest_ranking, nested_rankings, portfolio_ranking
 
 NESTED = make_hierarchical(300, random_state=1)
@@ -74,6 +74,19 @@ def test_the_ranking_of_a_portfolio_is_the_weighted_one_of_its_members():
     np.testing.assert_allclose(ranking.scores, expected)
     np.testing.assert_allclose(ranking.per_label.sum(axis=1), expected, atol=1e-9)
     assert ranking.origin["weights"] == model.weights_
+
+
+def test_members_without_scores_of_features_are_left_out_of_the_ranking():
+    data = make_multilabel(80, random_state=0)
+    members = {"forest": ForestClassifier(10, random_state=0), "kernel": KernelClassifier(random_state=0)}
+    model = Portfolio(members, random_state=0).fit(data.X, data.y)
+    model.members_ = {name: member.fit(data.X, data.y) for name, member in members.items()}
+    model.weights_ = {"forest": 0.25, "kernel": 0.75}
+    expected = forest_ranking(model.members_["forest"]).scores
+    np.testing.assert_allclose(portfolio_ranking(model).scores, expected / expected.sum())
+    model.members_.pop("forest")
+    with pytest.raises(ValueError, match="have no trees and rank no features"):
+        portfolio_ranking(model)
 
 
 def test_what_is_no_portfolio_is_refused():

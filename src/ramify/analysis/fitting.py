@@ -19,6 +19,7 @@ from ramify.ensemble import Calibrated, Portfolio
 from ramify.parameters import check_integer, check_option
 from ramify.ranking import forest_ranking, portfolio_ranking
 from ramify.ranking.forest import held_out_ranking, held_out_scores
+from ramify.ranking.portfolio import ranks_features
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def fit_model(
         parts["rankings"] = {"genie3": held_out_ranking(rankings)}
         if calibrate is not None and "explained_on" in parts:
             parts["explained_on"] += " Probabilities are those before calibration."
-    elif explain and isinstance(model, Portfolio):
+    elif explain and isinstance(model, Portfolio) and ranks_features(model):
         parts["rankings"] = {"genie3": portfolio_ranking(model)}
     elif explain and hasattr(model, "ranking_"):
         parts["rankings"] = {method: model.ranking_}
@@ -177,6 +178,7 @@ def _facts(model: Any) -> dict[str, str]:
     facts = {"Model": "Portfolio: " + "; ".join(f"{share:.2f} {name}" for name, share in model.weights_.items())}
     reached = {**model.scores_, "portfolio": model.score_}
     facts["Held-out score"] = "; ".join(f"{name} {score:.3f}" for name, score in reached.items())
+    facts["Added by each"] = "; ".join(f"{name} {gain:.3f}" for name, gain in model.added_.items())
     if model.left_out_:
         facts["Not tried for want of time"] = ", ".join(model.left_out_)
     return facts

@@ -9,19 +9,22 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
-from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.growing import MAX_CATEGORIES
+from ramify.ensemble.kernel import KernelClassifier, KernelRegressor
 from ramify.ensemble.neighbors import NeighborsClassifier
+from ramify.ensemble.network import NetworkClassifier
 from ramify.ensemble.regressor import ForestRegressor
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.threshold import (
@@ -37,24 +40,29 @@ from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.progress import progress_bar
 from ramify.state import ENCODED_FEATURES, State, count, fitting, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
 
 _MOST_MEMBERS = 15
+_PATIENCE = 3  # members that are added without a gain before adding ends: later ones weigh less
 _DIGITS = 9  # of scores; what is left is rounding, which must not choose a member
-_SHARES_OF_ROUNDS = (0.25, 0.5, 1.0)
+_SHARES_OF_STAGES = (0.25, 0.5, 1.0)
+_NETWORK_CELLS = 15_000_000  # rows times units and their inputs and outputs, up to which "auto" has networks
+_NETWORK_UNITS = 1000
 
 
 class Portfolio(BaseEstimator):
-    """Forests, boosted trees and weighted neighbours, weighted by what they add to the prediction of held-out rows.
+    """Trees, neighbours, kernels and networks, weighted by what they add to the prediction of held-out rows.
 
     Parameters
     ----------
     members : "auto" or dict of str to estimator, default="auto"
-        What to choose from: forests, boosted trees and weighted neighbours of one kind of target. "auto" is a random
-        forest, extra trees that look at 20 % of the features, where most features are numbers such trees that also
-        split by sums of two, for labels neighbours weighted by extra trees, and boosted trees with a small and a large
-        learning rate.
+        What to choose from: forests, boosted trees, weighted neighbours, kernels and networks for one kind of target.
+        "auto" is a random forest, extra trees that look at 20 % of the features, ridge regression on a kernel, for
+        label sets networks where they take minutes (rows times columns, labels and 1,000 up to 15 million), boosted
+        trees with a small and a large learning rate, for labels neighbours weighted by extra trees, and where most
+        features are numbers extra trees that also split by sums of two.
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels.
     target : {"auto", "classes", "labels", "hierarchy", "numbers"}, default="auto"
@@ -65,10 +73,15 @@ class Portfolio(BaseEstimator):
     cv : int or iterable of (train, test) positions, default=3
         Folds, the same for all members; rows that are in no test part only help to fit.
     minutes : float or None, default=None
-        Stop trying members after half of this time; the rest is for fitting those chosen to all rows. The result then
-        depends on the machine, and `left_out_` says what was not tried.
-    n_jobs, random_state, verbose
-        Those of the members; with `members="auto"` only.
+        Start no further member after half of this time, in the order of `members`; the rest is for fitting those chosen
+        to all rows. The result then depends on the machine, and `left_out_` says what was not tried.
+    n_jobs : int or None, default=None
+        Threads in all: members and folds run side by side, and share what is left; the result is the same for any
+        number. None leaves each member with its own.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds, and with `members="auto"` of the members.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Attributes
     ----------
@@ -81,6 +94,8 @@ class Portfolio(BaseEstimator):
         rows have left out), 1 - Brier score of classes, R2 of numbers.
     score_ : float
         The same of the weighted mean of the chosen members. Chosen by these rows, it is a little too good.
+    added_ : dict of str to float
+        What each chosen member added: `score_` less the score of the others without it; all of it for a single one.
     left_out_ : tuple of str
         Members that were not tried for want of time.
     threshold_ : float or ndarray of shape (n_labels,)
@@ -100,9 +115,10 @@ class Portfolio(BaseEstimator):
 
     Notes
     -----
-    Members are added one by one, with replacement, as long as the prediction of the held-out rows by the mean gets
-    better (Caruana et al.). Boosted trees are tried with a quarter, half and all of their rounds, at the price of one
-    fit. A mean of probabilities that respect a hierarchy respects it. Explanations are those of the members.
+    Members are added one by one, with replacement, until three in a row do not make the mean predict the held-out rows
+    better, and those up to the best mean are kept (Caruana et al.). Boosted trees and networks without early stopping
+    are tried with a quarter, half and all of their rounds or epochs, at the price of one fit. A mean of probabilities
+    that respect a hierarchy respects it. Explanations are those of the members.
 
     References
     ----------
@@ -125,6 +141,7 @@ class Portfolio(BaseEstimator):
         "weights_": instance(dict),
         "scores_": instance(dict),
         "score_": number(),
+        "added_": instance(dict),
         "left_out_": texts(),
         "target_kind_": one_of(*MEASURED_KINDS),
         "label_names_": texts("n_labels"),
@@ -180,21 +197,26 @@ class Portfolio(BaseEstimator):
             nominal = next(iter(members.values())).categorical_features
             features = learn_features(self, X, nominal, max_categories=MAX_CATEGORIES)
             n_samples = features.values.shape[0]
-            if not isinstance(self.members, Mapping) and np.mean(features.n_categories > 0) >= 0.5:
-                members.pop("oblique extra trees")  # they add up numbers
             weights = checked_sample_weight(self, sample_weight, n_samples)
             truth = _truth_of(y, self.hierarchy, is_regression, n_samples)
+            if not isinstance(self.members, Mapping):
+                _leave_out_unfit(members, features, truth)
             X, y = (part if hasattr(part, "shape") else np.asarray(part) for part in (X, y))
             folds = self._folds(truth, weights, seed)
-            found = _tried(members, X, y, weights, truth, folds, self._deadline())
+            data = _Data(X, y, weights, truth)
+            found = self._tried(members, data, folds)
             held_out = np.concatenate([test for _, test in folds])
-            chosen, self.score_ = _chosen(found, truth.part(held_out))
-            self.scores_ = {name: truth.part(held_out).score(found[name]) for name in found}
+            judged = truth.part(held_out)
+            chosen, self.score_ = _chosen(found, judged)
+            self.scores_ = {name: judged.score(found[name]) for name in found}
             self.left_out_ = tuple(name for name, member in members.items() if not _was_tried(name, member, found))
             self.weights_ = {name: chosen.count(name) / len(chosen) for name in dict.fromkeys(chosen)}
-            self.members_ = _fitted(members, tuple(self.weights_), X, y, weights)
+            self.added_ = {
+                name: self.score_ - _score_without(name, self.weights_, found, judged) for name in self.weights_
+            }
+            self.members_ = self._fitted(members, data)
             self._keep(truth)
-            self._set_threshold(found, truth.part(held_out), None if weights is None else weights[held_out])
+            self._set_threshold(found, judged, None if weights is None else weights[held_out])
         return self
 
     def _check_parameters(self) -> None:
@@ -221,8 +243,8 @@ class Portfolio(BaseEstimator):
         for name, member in self.members.items():
             if not isinstance(name, str) or not isinstance(member, _TAKEN):
                 raise TypeError(
-                    f"Members of a Portfolio are forests, boosted trees or weighted neighbours by name, for labels or "
-                    f"for numbers. "
+                    f"Members of a Portfolio are forests, boosted trees, weighted neighbours, kernels or networks by "
+                    f"name, for labels or for numbers. "
                     f"Got {type(member).__name__} as {name!r} instead."
                 )
         if len({isinstance(member, _FOR_NUMBERS) for member in self.members.values()}) > 1:
@@ -245,23 +267,24 @@ class Portfolio(BaseEstimator):
         forest, boosted = (
             (ForestRegressor, BoostedRegressor) if is_regression else (ForestClassifier, BoostedClassifier)
         )
-        common: dict[str, Any] = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        common: dict[str, Any] = {"random_state": seed}
         if self.hierarchy is not None:
             common["hierarchy"] = self.hierarchy
         extra = {"splitter": "random", "bootstrap": False, "max_features": 0.2, "min_samples_leaf": 3, **common}
         members: dict[str, Any] = {
             "random forest": forest(**common),
             "extra trees": forest(300, **extra),
+            "kernel": KernelRegressor(random_state=seed) if is_regression else KernelClassifier(**common),
+            "networks": NetworkClassifier(n_epochs=64, early_stopping=None, n_units=_NETWORK_UNITS, **common),
+            "boosted trees": boosted(400, sketch=30, early_stopping=None, **common),
+            "weighted neighbours": NeighborsClassifier(**common),
+            "boosted trees, fast": boosted(
+                500, learning_rate=0.1, l2=0.2, max_samples=1.0, sketch=30, early_stopping=None, **common
+            ),
             "oblique extra trees": forest(300, oblique=2, **extra),
         }
-        if not is_regression:
-            members["weighted neighbours"] = NeighborsClassifier(
-                hierarchy=self.hierarchy, n_jobs=self.n_jobs, random_state=seed
-            )
-        members["boosted trees"] = boosted(400, sketch=30, early_stopping=None, **common)
-        members["boosted trees, fast"] = boosted(
-            500, learning_rate=0.1, l2=0.2, max_samples=1.0, sketch=30, early_stopping=None, **common
-        )
+        if is_regression:
+            del members["networks"], members["weighted neighbours"]
         return members
 
     def _folds(self, truth: _Truth, weights: np.ndarray | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -289,8 +312,83 @@ class Portfolio(BaseEstimator):
             split = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
         return [(rows[train], rows[test]) for train, test in split.split(rows, groups)]
 
-    def _deadline(self) -> float:
-        return np.inf if self.minutes is None else time.monotonic() + 30 * self.minutes
+    def _tried(
+        self, members: Mapping[str, Any], data: _Data, folds: list[tuple[np.ndarray, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """Predictions of the held-out rows, fold after fold, by member and number of rounds."""
+        deadline = np.inf if self.minutes is None else time.monotonic() + 30 * self.minutes
+        started: set[str] = set()
+        first = next(iter(members))
+
+        def predicted(name: str, fold: tuple[np.ndarray, np.ndarray], n_jobs: int | None) -> dict[str, np.ndarray]:
+            if name not in started and name != first and time.monotonic() > deadline:
+                return {}
+            started.add(name)
+            train, test = fold
+            member = _with_jobs(members[name], n_jobs)
+            rows = take_rows(data.X, test)
+            return {
+                title: _predicted(model, rows, data.truth).astype(np.float32)
+                for title, model in _fit_rows(name, member, data, train).items()
+            }
+
+        runs = self._side_by_side(predicted, [(name, fold) for name in members for fold in folds], "Trying members")
+        found: dict[str, np.ndarray] = {}
+        for k in range(0, len(runs), len(folds)):
+            of_folds = runs[k : k + len(folds)]
+            if all(of_folds):
+                found.update({title: np.concatenate([part[title] for part in of_folds]) for title in of_folds[0]})
+        return found
+
+    def _fitted(self, members: Mapping[str, Any], data: _Data) -> dict[str, Any]:
+        """The chosen members, fitted to all rows; numbers of rounds share one fit."""
+        tasks: list[tuple[str, list[int]]] = []
+        for name, member in members.items():
+            counts = [k for k in _stage_counts(member) if _variant(name, member, k) in self.weights_]
+            if isinstance(member, NetworkClassifier):
+                tasks += [(name, [k]) for k in counts]
+            elif counts:
+                tasks.append((name, counts))
+            if name in self.weights_:
+                tasks.append((name, []))
+
+        def fitted(name: str, counts: list[int], n_jobs: int | None) -> dict[str, Any]:
+            member = _with_jobs(members[name], n_jobs)
+            if counts:
+                member.set_params(**{_stage_parameter(member): counts[-1]})
+            member.fit(data.X, data.y, data.weights)
+            stages = {k: member.first(k) for k in counts[:-1]}
+            return {_variant(name, member, k): stages.get(k, member) for k in counts} or {name: member}
+
+        models: dict[str, Any] = {}
+        for run in self._side_by_side(fitted, tasks, "Fitting members"):
+            models.update(run)
+        for model in models.values() if self.n_jobs is not None else ():
+            model.set_params(n_jobs=self.n_jobs)
+        return {title: models[title] for title in self.weights_}
+
+    def _side_by_side(
+        self, run: Callable[..., dict[str, Any]], tasks: list[tuple[Any, ...]], title: str
+    ) -> list[dict[str, Any]]:
+        """Results of the tasks, in their order; each also takes its share of the threads."""
+        n_threads = 1 if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        n_at_once = max(1, min(n_threads, len(tasks)))
+        share = None if self.n_jobs is None else n_threads // n_at_once
+        done: list[str] = []
+        with progress_bar(len(tasks), self.verbose, title) as show:
+
+            def told(*task: Any) -> dict[str, Any]:
+                result = run(*task, share)
+                done.append(title)
+                if show is not None:
+                    show(len(done))
+                return result
+
+            if n_at_once == 1:
+                return [told(*task) for task in tasks]
+            # Members limit the threads of BLAS themselves; the last of them must not lift what others still need.
+            with threadpool_limits(limits=1, user_api="blas"):
+                return list(Parallel(n_jobs=n_at_once, require="sharedmem")(delayed(told)(*task) for task in tasks))
 
     def _keep(self, truth: _Truth) -> None:
         """What the members know of the data."""
@@ -371,7 +469,7 @@ class Portfolio(BaseEstimator):
         members, shares = self.members_, list(self.weights_.values())
         taken = bool(members) and all(isinstance(member, _TAKEN) for member in members.values())
         weighed = taken and members.keys() == self.weights_.keys()
-        yield weighed, "members_ must be forests, boosted trees or neighbours, with a weight each"
+        yield weighed, "members_ must be models that a Portfolio takes, with a weight each"
         yield all(isinstance(share, float) and share > 0 for share in shares), "weights_ must be positive"
         yield abs(sum(shares) - 1) <= 1e-9, "weights_ must sum to 1"
         alike = ("label_names_", "n_features_in_", "target_kind_", "n_outputs_")
@@ -396,8 +494,25 @@ class Portfolio(BaseEstimator):
         return tags
 
 
-_FOR_NUMBERS = (ForestRegressor, BoostedRegressor)
-_TAKEN = (ForestClassifier, BoostedClassifier, NeighborsClassifier, *_FOR_NUMBERS)
+_FOR_NUMBERS = (ForestRegressor, BoostedRegressor, KernelRegressor)
+_TAKEN = (
+    ForestClassifier,
+    BoostedClassifier,
+    NeighborsClassifier,
+    KernelClassifier,
+    NetworkClassifier,
+    *_FOR_NUMBERS,
+)
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What members learn from, and what they are measured against."""
+
+    X: Any
+    y: Any
+    weights: np.ndarray | None
+    truth: _Truth
 
 
 @dataclass(frozen=True)
@@ -451,63 +566,64 @@ def _truth_of(y: Any, hierarchy: Hierarchy | None, is_regression: bool, n_sample
     return _Truth(labels.kind, labels.cells(), groups, labels.classes)
 
 
-def _round_counts(member: Any) -> list[int]:
-    """Numbers of rounds to try, where all of them are done: the first of one fit are a model of their own."""
-    if not isinstance(member, (BoostedClassifier, BoostedRegressor)) or member.early_stopping is not None:
+def _leave_out_unfit(members: dict[str, Any], features: Features, truth: _Truth) -> None:
+    """Drop members of "auto" that the data do not suit: sums of few numbers, networks that would take long."""
+    if np.mean(features.n_categories > 0) >= 0.5:
+        members.pop("oblique extra trees")  # they add up numbers
+    n_columns = int(np.maximum(features.n_categories, 1).sum())
+    cells = truth.n_rows * (n_columns + truth.Y.shape[1] + _NETWORK_UNITS)
+    if not target_type(truth.kind).has_sets or cells > _NETWORK_CELLS:
+        members.pop("networks", None)
+
+
+def _stage_counts(member: Any) -> list[int]:
+    """Numbers of rounds or epochs to try, where all of them are done: one fit gives all."""
+    staged = isinstance(member, (BoostedClassifier, BoostedRegressor, NetworkClassifier))
+    if not staged or member.early_stopping is not None:
         return []
-    return sorted({max(1, int(share * member.n_estimators)) for share in _SHARES_OF_ROUNDS})
+    n_stages = getattr(member, _stage_parameter(member))
+    return sorted({max(1, int(share * n_stages)) for share in _SHARES_OF_STAGES})
 
 
-def _variant(name: str, n_rounds: int) -> str:
-    return f"{name}, {n_rounds} rounds"
+def _stage_parameter(member: Any) -> str:
+    return "n_epochs" if isinstance(member, NetworkClassifier) else "n_estimators"
+
+
+def _variant(name: str, member: Any, n_stages: int) -> str:
+    return f"{name}, {n_stages} {'epochs' if isinstance(member, NetworkClassifier) else 'rounds'}"
 
 
 def _was_tried(name: str, member: Any, found: Mapping[str, Any]) -> bool:
-    counts = _round_counts(member)
-    return (_variant(name, counts[0]) if counts else name) in found
+    counts = _stage_counts(member)
+    return (_variant(name, member, counts[0]) if counts else name) in found
 
 
-def _tried(
-    members: Mapping[str, Any],
-    X: Any,
-    y: Any,
-    weights: np.ndarray | None,
-    truth: _Truth,
-    folds: list[tuple[np.ndarray, np.ndarray]],
-    deadline: float,
-) -> dict[str, np.ndarray]:
-    """Predictions of the held-out rows, fold after fold, by member and number of rounds."""
-    found: dict[str, np.ndarray] = {}
-    for name, member in members.items():
-        if found and time.monotonic() > deadline:
-            break
-        parts: dict[str, list[np.ndarray]] = {}
-        for train, test in folds:
-            model = _fit_rows(member, X, y, weights, train)
-            rows = take_rows(X, test)
-            counts = _round_counts(member)
-            versions = {_variant(name, k): model.first(k) for k in counts} if counts else {name: model}
-            for title, version in versions.items():
-                parts.setdefault(title, []).append(_predicted(version, rows, truth).astype(np.float32))
-        found.update({title: np.concatenate(of_folds) for title, of_folds in parts.items()})
-    return found
+def _with_jobs(member: Any, n_jobs: int | None) -> Any:
+    """A clone with its share of the threads, or with its own number of them."""
+    return clone(member) if n_jobs is None else clone(member).set_params(n_jobs=n_jobs)
 
 
-def _fit_rows(member: Any, X: Any, y: Any, weights: np.ndarray | None, rows: np.ndarray) -> Any:
-    """A member grown on some of the rows; it knows the nominal values of all."""
+def _fit_rows(name: str, member: Any, data: _Data, rows: np.ndarray) -> dict[str, Any]:
+    """A member at its stages, grown on some of the rows; it knows the nominal values of all."""
     model = clone(member)
-    features = learn_features(model, X, model.categorical_features, max_categories=MAX_CATEGORIES)
+    features = learn_features(model, data.X, model.categorical_features, max_categories=MAX_CATEGORIES)
     values = take_rows(features.values, rows)
     if features.is_sparse:
         values = sparse.csc_array(values)
         values.sort_indices()
-    given = None if weights is None else weights[rows]
-    target = model.encode_target(take_rows(y, rows), sample_weight=given, n_samples=len(rows))
-    return model.grow(Features(values, features.n_categories), target, model.row_weights(target, given))
+    part = Features(values, features.n_categories)
+    given = None if data.weights is None else data.weights[rows]
+    target = model.encode_target(take_rows(data.y, rows), sample_weight=given, n_samples=len(rows))
+    weights, counts = model.row_weights(target, given), _stage_counts(member)
+    if isinstance(model, NetworkClassifier) and counts:
+        stages = model.grow_staged(part, target, weights, tuple(counts))
+        return {_variant(name, member, k): stage for k, stage in stages.items()}
+    model.grow(part, target, weights)
+    return {_variant(name, member, k): model.first(k) for k in counts} or {name: model}
 
 
 @unseen_values_allowed()
-def _predicted(model: BaseForest, X: Any, truth: _Truth) -> np.ndarray:
+def _predicted(model: Any, X: Any, truth: _Truth) -> np.ndarray:
     """Probabilities or numbers with the columns of the truth."""
     if truth.is_numbers:
         return np.asarray(model.predict(X)).reshape(-1, truth.Y.shape[1])
@@ -521,29 +637,23 @@ def _predicted(model: BaseForest, X: Any, truth: _Truth) -> np.ndarray:
 
 def _chosen(found: Mapping[str, np.ndarray], truth: _Truth) -> tuple[list[str], float]:
     """Members in the order in which they are added, with repeats, and the score of their mean."""
-    chosen: list[str] = []
+    added: list[str] = []
     total: Any = 0.0
-    best = -np.inf
-    while len(chosen) < _MOST_MEMBERS:
-        scores = {name: truth.score((total + part) / (len(chosen) + 1)) for name, part in found.items()}
+    best, n_best = -np.inf, 0
+    while len(added) < min(_MOST_MEMBERS, n_best + _PATIENCE):
+        scores = {name: truth.score((total + part) / (len(added) + 1)) for name, part in found.items()}
         name = max(scores, key=lambda member: round(scores[member], _DIGITS))
-        if round(scores[name] - best, _DIGITS) <= 0:
-            break
-        chosen.append(name)
-        total, best = total + found[name], scores[name]
-    return chosen, best
+        added.append(name)
+        total = total + found[name]
+        if round(scores[name] - best, _DIGITS) > 0:
+            best, n_best = scores[name], len(added)
+    return added[:n_best], best
 
 
-def _fitted(
-    members: Mapping[str, Any], chosen: tuple[str, ...], X: Any, y: Any, weights: np.ndarray | None
-) -> dict[str, Any]:
-    """The chosen members, fitted to all rows; numbers of rounds share one fit."""
-    fitted: dict[str, Any] = {}
-    for name, member in members.items():
-        counts = [k for k in _round_counts(member) if _variant(name, k) in chosen]
-        if counts:
-            whole = clone(member).set_params(n_estimators=counts[-1]).fit(X, y, weights)
-            fitted.update({_variant(name, k): whole.first(k) for k in counts})
-        elif name in chosen:
-            fitted[name] = clone(member).fit(X, y, weights)
-    return {name: fitted[name] for name in chosen}
+def _score_without(name: str, weights: Mapping[str, float], found: Mapping[str, np.ndarray], truth: _Truth) -> float:
+    """What the other members reach together, with their weights; 0 where there is none."""
+    others = {other: weight for other, weight in weights.items() if other != name}
+    if not others:
+        return 0.0
+    total = sum(others.values())
+    return truth.score(np.asarray(sum(weight / total * found[other] for other, weight in others.items())))

@@ -26,7 +26,8 @@ def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
     FeatureRanking
         The sum over members of their weight times their Genie3 scores (gains of boosted trees; for neighbours those of
         the forest that weighs the features), which are divided by their sum so that members count by weight alone; also
-        per label where each member has scores per label.
+        per label where each member has scores per label. Kernels and networks have no scores of features and are left
+        out; a portfolio of these alone is refused.
 
     Examples
     --------
@@ -41,13 +42,20 @@ def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
     if not isinstance(portfolio, Portfolio):
         raise TypeError(f"portfolio_ranking takes a fitted Portfolio. Got {type(portfolio).__name__} instead.")
     check_is_fitted(portfolio, "members_")
-    rankings = {name: forest_ranking(_trees_of(member), "genie3") for name, member in portfolio.members_.items()}
+    trees = {name: made for name, member in portfolio.members_.items() if (made := _trees_of(member)) is not None}
+    if not ranks_features(portfolio):
+        raise ValueError(
+            f"The members of this portfolio, {', '.join(portfolio.members_)}, have no trees and rank no features. Give "
+            "it forests or boosted trees, or rank by one of the rankers."
+        )
+    rankings = {name: forest_ranking(forest, "genie3") for name, forest in trees.items()}
+    of_trees = sum(portfolio.weights_[name] for name in trees)
     one = next(iter(rankings.values()))
     scores, per_label = np.zeros(len(one.names)), sparse.csr_array((len(one.names), len(portfolio.label_names_)))
     complete = all(ranking.per_label is not None for ranking in rankings.values())
     for name, ranking in rankings.items():
         total = np.abs(ranking.scores).sum()
-        share = portfolio.weights_[name] / total if total > 0 else 0.0
+        share = portfolio.weights_[name] / (of_trees * total) if total > 0 else 0.0
         scores = scores + share * ranking.scores
         if complete:
             per_label = per_label + share * ranking.per_label
@@ -62,6 +70,13 @@ def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
     )
 
 
+def ranks_features(portfolio: Portfolio) -> bool:
+    """Whether a fitted portfolio has a member of which features have scores."""
+    return any(_trees_of(member) is not None for member in portfolio.members_.values())
+
+
 def _trees_of(member: Any) -> Any:
-    """A forest or boosted trees as they are; of neighbours, what weighs the features."""
-    return member.forest_ if isinstance(member, NeighborsClassifier) else member
+    """A forest or boosted trees as they are; of neighbours, what weighs the features; of others nothing."""
+    if isinstance(member, NeighborsClassifier):
+        return member.forest_
+    return member if hasattr(member, "trees_") else None
