@@ -410,7 +410,11 @@ class Splitter {
     note_codes(n_codes);
     const std::size_t n_groups = group_codes();
     if (n_groups == 1 && entries.missing.empty()) return false;
-    if (n_groups > 2) order_groups(n, n_groups);
+    if (n_groups > 2) {
+      order_groups(n, n_groups);
+    } else if (n_groups < codes_.size()) {  // the pool may hold the default beside listed codes
+      entries.list_default(n, listed_);
+    }
     recode_to_places(n_groups);
     entries.sort();
     scan();
