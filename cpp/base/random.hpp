@@ -7,6 +7,8 @@ namespace ramify {
 
 /// A stream of random numbers that depends on (seed, stream) alone, so work can be cut among threads in any way.
 class Random {
+  friend class RandomBits;
+
  public:
   Random(std::uint64_t seed, std::uint64_t stream) : state_(mix(seed) ^ mix(stream + 0x632be59bd9b4e019ULL)) {}
 
@@ -44,6 +46,19 @@ class Random {
     return z ^ (z >> 31);
   }
 
+  std::uint64_t state_;
+};
+
+/// 64 random bits for each counter, in any order: those that the stream of (seed, stream) gives one after another.
+class RandomBits {
+ public:
+  RandomBits(std::uint64_t seed, std::uint64_t stream) : state_(Random(seed, stream).state_) {}
+
+  std::uint64_t operator()(std::uint64_t counter) const {
+    return Random::mix(state_ + (counter + 1) * 0x9e3779b97f4a7c15ULL);
+  }
+
+ private:
   std::uint64_t state_;
 };
 

@@ -1,5 +1,8 @@
 #include "boosting/leaf_steps.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ramify {
 
 std::vector<std::int32_t> tested_features(const Tree& tree) {
@@ -10,6 +13,33 @@ std::vector<std::int32_t> tested_features(const Tree& tree) {
   std::sort(features.begin(), features.end());
   features.erase(std::unique(features.begin(), features.end()), features.end());
   return features;
+}
+
+void sum_gradients(const Tree& tree, const std::vector<LeafSums>& leaves, std::int64_t first, std::int64_t last,
+                   StepBlock& block) {
+  const std::int64_t width = last - first;
+  const std::size_t n_nodes = tree.feature.size();
+  block.gradients.assign(n_nodes * static_cast<std::size_t>(width), 0.0);
+  block.curvatures.assign(n_nodes * static_cast<std::size_t>(width), 0.0);
+  for (const LeafSums& leaf : leaves) {
+    double* const g = block.gradients.data() + leaf.node * width;
+    double* const h = block.curvatures.data() + leaf.node * width;
+    for (std::int64_t j = 0; j < width; ++j) {
+      g[j] += leaf.gradients[first + j];
+      h[j] += leaf.curvatures[first + j];
+    }
+  }
+  for (std::size_t i = n_nodes; i-- > 0;) {
+    if (tree.feature[i] < 0) continue;
+    double* const g = block.gradients.data() + static_cast<std::int64_t>(i) * width;
+    double* const h = block.curvatures.data() + static_cast<std::int64_t>(i) * width;
+    const double* const child_g = block.gradients.data() + tree.child[i] * width;
+    const double* const child_h = block.curvatures.data() + tree.child[i] * width;
+    for (std::int64_t j = 0; j < width; ++j) {
+      g[j] = child_g[j] + child_g[width + j];
+      h[j] = child_h[j] + child_h[width + j];
+    }
+  }
 }
 
 void find_steps(const Tree& tree, const BoostParams& params, std::int64_t first, std::int64_t last, StepBlock& block) {

@@ -1,5 +1,5 @@
-/// The losses of boosting. A loss knows the targets, turns a score into the response that is compared with them, and
-/// keeps both up to date; the gradient is always target - response, and 0 where the target is unknown.
+/// The losses of boosting. A loss knows the targets and turns scores into the responses that are compared with them;
+/// the gradient is always target - response, and 0 where the target is unknown.
 #pragma once
 
 #include <algorithm>
@@ -7,16 +7,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "forest/forest.hpp"
+#include "boosting/exact_sums.hpp"
+#include "boosting/logistic.hpp"
+#include "forest/bagging.hpp"
+#include "targets/target_rows.hpp"
 
 namespace ramify {
-
-/// Steps of some outputs, ascending.
-struct Steps {
-  const std::int32_t* outputs;
-  const double* values;
-  std::int64_t n;
-};
 
 /// log(1 + exp(-score)) for 0/1 labels; the response is the probability.
 class LogisticLoss {
@@ -47,11 +43,28 @@ class LogisticLoss {
     return counts;
   }
 
-  static double response(double score) {
-    const double small = std::exp(-std::abs(score));
-    return (score >= 0 ? 1.0 : small) / (1.0 + small);
+  static void respond(const float* scores, std::int64_t n, float* responses) {
+    for (std::int64_t j = 0; j < n; ++j) responses[j] = logistic(scores[j]);
   }
-  static double curvature(double response) { return response * (1 - response); }
+
+  /// A bound on the gradients of a row.
+  double largest_gradient(std::int64_t, const float*) const { return 1; }
+
+  /// Add the gradients and curvatures of a row in outputs [first, last) to `g` and `h`, each rounded to its grid.
+  void add_gradients(std::int64_t row, double weight, const float* responses, std::int64_t first, std::int64_t last,
+                     const Grid& grid, const Grid& curvature_grid, double* g, double* h) const {
+    for (std::int64_t j = first; j < last; ++j) {
+      const double p = responses[j];
+      g[j - first] -= grid.rounded(weight * p);
+      h[j - first] += curvature_grid.rounded(weight * (p * (1 - p)));
+    }
+    each_target(row, first, last, [&](std::int64_t j, double) { g[j - first] += grid.rounded(weight); });
+    each_unknown(row, first, last, [&](std::int64_t j) {
+      const double p = responses[j];
+      g[j - first] += grid.rounded(weight * p);
+      h[j - first] -= curvature_grid.rounded(weight * (p * (1 - p)));
+    });
+  }
 
   /// Call `visit(output, target)` for the targets in [first, last) that are not 0.
   template <class Visit>
@@ -74,41 +87,21 @@ class LogisticLoss {
 
   /// Weighted loss of one row in what is known.
   double loss(std::int64_t row, const float* scores) const {
+    constexpr std::int64_t together = 64;
+    float terms[together];
     double sum = 0;
-    for (std::int64_t j = 0; j < labels_.n_labels; ++j) sum += labels_.label_weights[j] * softplus(scores[j]);
+    for (std::int64_t first = 0; first < labels_.n_labels; first += together) {
+      const std::int64_t n = std::min(together, labels_.n_labels - first);
+      for (std::int64_t j = 0; j < n; ++j) terms[j] = softplus(scores[first + j]);
+      for (std::int64_t j = 0; j < n; ++j) sum += labels_.label_weights[first + j] * terms[j];
+    }
     each_target(row, 0, labels_.n_labels, [&](std::int64_t j, double) { sum -= labels_.label_weights[j] * scores[j]; });
     each_unknown(row, 0, labels_.n_labels,
                  [&](std::int64_t j) { sum -= labels_.label_weights[j] * softplus(scores[j]); });
     return sum;
   }
 
-  /// Add steps to a row's scores and renew its responses; returns the change of its loss if `tracked`.
-  double advance(std::int64_t row, const Steps& steps, bool tracked, float* scores, float* responses) const {
-    const std::int32_t *label = labels_.labels + labels_.offsets[row], *end = labels_.labels + labels_.offsets[row + 1];
-    const std::int32_t *unknown = nullptr, *last = nullptr;
-    if (tracked && labels_.partly_known()) {
-      unknown = labels_.unknown + labels_.unknown_offsets[row];
-      last = labels_.unknown + labels_.unknown_offsets[row + 1];
-    }
-    double change = 0;
-    for (std::int64_t k = 0; k < steps.n; ++k) {
-      const std::int32_t j = steps.outputs[k];
-      const double before = scores[j];
-      scores[j] = static_cast<float>(before + steps.values[k]);
-      responses[j] = static_cast<float>(response(scores[j]));
-      if (!tracked) continue;
-      while (unknown != last && *unknown < j) ++unknown;
-      if (unknown != last && *unknown == j) continue;
-      while (label != end && *label < j) ++label;
-      const double target = label != end && *label == j ? 1.0 : 0.0;
-      change += labels_.label_weights[j] * (softplus(scores[j]) - softplus(before) - target * (scores[j] - before));
-    }
-    return change;
-  }
-
  private:
-  static double softplus(double score) { return std::log1p(std::exp(-std::abs(score))) + std::max(score, 0.0); }
-
   const LabelRows labels_;
 };
 
@@ -125,8 +118,22 @@ class SquaredLoss {
     return std::vector<double>(static_cast<std::size_t>(numbers_.n_targets), 0.0);
   }
 
-  static double response(double score) { return score; }
-  static double curvature(double) { return 1.0; }
+  static void respond(const float* scores, std::int64_t n, float* responses) { std::copy_n(scores, n, responses); }
+
+  double largest_gradient(std::int64_t row, const float* responses) const {
+    double largest = 0;
+    each_target(row, 0, numbers_.n_targets,
+                [&](std::int64_t j, double target) { largest = std::max(largest, std::abs(target - responses[j])); });
+    return largest;
+  }
+
+  void add_gradients(std::int64_t row, double weight, const float* responses, std::int64_t first, std::int64_t last,
+                     const Grid& grid, const Grid& curvature_grid, double* g, double* h) const {
+    each_target(row, first, last, [&](std::int64_t j, double target) {
+      g[j - first] += grid.rounded(weight * (target - responses[j]));
+      h[j - first] += curvature_grid.rounded(weight);
+    });
+  }
 
   template <class Visit>
   void each_target(std::int64_t row, std::int64_t first, std::int64_t last, Visit visit) const {
@@ -147,28 +154,13 @@ class SquaredLoss {
 
   double loss(std::int64_t row, const float* scores) const {
     double sum = 0;
-    each_target(row, 0, numbers_.n_targets, [&](std::int64_t j, double target) { sum += error(j, target, scores[j]); });
+    each_target(row, 0, numbers_.n_targets, [&](std::int64_t j, double target) {
+      sum += numbers_.target_weights[j] * 0.5 * (target - scores[j]) * (target - scores[j]);
+    });
     return sum;
   }
 
-  double advance(std::int64_t row, const Steps& steps, bool tracked, float* scores, float* responses) const {
-    double change = 0;
-    for (std::int64_t k = 0; k < steps.n; ++k) {
-      const std::int32_t j = steps.outputs[k];
-      const double target = numbers_.values[row * numbers_.n_targets + j];
-      const bool counts = tracked && target == target;
-      if (counts) change -= error(j, target, scores[j]);
-      scores[j] = responses[j] = static_cast<float>(scores[j] + steps.values[k]);
-      if (counts) change += error(j, target, scores[j]);
-    }
-    return change;
-  }
-
  private:
-  double error(std::int64_t j, double target, double score) const {
-    return numbers_.target_weights[j] * 0.5 * (target - score) * (target - score);
-  }
-
   const NumberRows numbers_;
 };
 

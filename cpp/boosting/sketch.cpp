@@ -29,7 +29,7 @@ Sketch::Sketch(std::int64_t n_outputs, const double* output_weights, std::int64_
     : n_outputs_(n_outputs),
       n_columns_(std::min(n_outputs, n_projections)),
       stride_((n_columns_ + group - 1) / group * group) {
-  for (std::int64_t j = 0; j < n_outputs; ++j) roots_.push_back(std::sqrt(output_weights[j]));
+  for (std::int64_t j = 0; j < n_outputs; ++j) roots_.push_back(static_cast<float>(std::sqrt(output_weights[j])));
   if (n_projections < n_outputs) cells_.assign(static_cast<std::size_t>(n_outputs * stride_), 0.0f);
 }
 
@@ -50,7 +50,7 @@ void Sketch::draw(std::uint64_t seed) {
   }
 }
 
-void Sketch::add(std::int64_t output, double weight, double* out) const {
+void Sketch::add(std::int64_t output, float weight, float* out) const {
   if (!projects()) {
     out[output] += weight * roots_[static_cast<std::size_t>(output)];
     return;
@@ -59,7 +59,7 @@ void Sketch::add(std::int64_t output, double weight, double* out) const {
   for (std::int64_t c = 0; c < n_columns_; ++c) out[c] += weight * row[c];
 }
 
-void Sketch::subtract(const float* values, double* out) const {
+void Sketch::subtract(const float* values, float* out) const {
   if (!projects()) {
     for (std::int64_t j = 0; j < n_outputs_; ++j) out[j] -= values[j] * roots_[static_cast<std::size_t>(j)];
     return;

@@ -19,16 +19,16 @@ class Sketch {
   void draw(std::uint64_t seed);
 
   /// out += weight * row `output` of the matrix.
-  void add(std::int64_t output, double weight, double* out) const;
+  void add(std::int64_t output, float weight, float* out) const;
 
   /// out -= values x matrix.
-  void subtract(const float* values, double* out) const;
+  void subtract(const float* values, float* out) const;
 
  private:
   bool projects() const { return !cells_.empty(); }
 
   std::int64_t n_outputs_, n_columns_, stride_;
-  std::vector<double> roots_;
+  std::vector<float> roots_;
   std::vector<float> cells_;  ///< n_outputs x stride, the last columns of a row padded with 0
 };
 

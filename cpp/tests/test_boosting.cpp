@@ -123,9 +123,9 @@ void projections_keep_lengths_in_the_mean() {
   const int n_draws = 4000;
   for (int draw = 0; draw < n_draws; ++draw) {
     sketch.draw(static_cast<std::uint64_t>(draw));
-    double out[6] = {};
+    float out[6] = {};
     sketch.subtract(values.data(), out);
-    for (const double cell : out) mean += cell * cell / n_draws;
+    for (const float cell : out) mean += cell * cell / n_draws;
   }
   CHECK_NEAR(mean / expected, 1.0, 0.05);
 }
@@ -135,11 +135,11 @@ void no_projection_is_drawn_for_few_outputs() {
   Sketch sketch(3, weights.data(), 3);
   sketch.draw(1);
   const float values[3] = {1.0f, 1.0f, 1.0f};
-  double out[3] = {};
+  float out[3] = {};
   sketch.subtract(values, out);
-  sketch.add(1, 2.0, out);
+  sketch.add(1, 2.0f, out);
   CHECK(sketch.n_columns() == 3);
-  CHECK(out[0] == -1.0 && out[1] == 2.0 && out[2] == -3.0);
+  CHECK(out[0] == -1.0f && out[1] == 2.0f && out[2] == -3.0f);
 }
 
 }  // namespace

@@ -107,6 +107,24 @@ def test_threads_do_not_change_a_bit(n_labels, n_jobs):
     np.testing.assert_array_equal(threaded.gains_.toarray(), serial.gains_.toarray())
 
 
+def test_features_with_fewer_values_than_bins_are_not_binned():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 255, (600, 6)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.integers(0, 2, (600, 3))
+    binned, exact = (BoostedClassifier(5, max_bins=bins, random_state=0).fit(X, y) for bins in (255, None))
+    np.testing.assert_array_equal(binned.decision_function(X), exact.decision_function(X))
+
+
+@pytest.mark.parametrize("max_bins", [255, 1000, None])
+def test_codes_of_any_width_serve(max_bins):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = (X[:, 0] + 0.1 * rng.normal(size=2000) > 0.3).astype(int)
+    model = BoostedClassifier(20, max_bins=max_bins, learning_rate=0.3, random_state=0).fit(X[:1000], y[:1000])
+    assert (model.predict(X[1000:]) == y[1000:]).mean() > 0.9
+
+
 def test_planted_features_are_found_per_branch():
     data = make_hierarchical(400, random_state=1)
     model = BoostedClassifier(100, hierarchy=data.hierarchy, random_state=0).fit(data.X, data.y)

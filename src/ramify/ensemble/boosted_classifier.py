@@ -49,7 +49,7 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
     max_depth : int or None, default=6
         Largest number of splits from the root to a leaf.
     max_samples : float, default=0.7
-        Share of the rows that a tree is grown on.
+        Share of the rows that a tree is grown on; each row is drawn by itself.
     max_features : {"sqrt", "log2"}, int, float or None, default=0.3
         Features looked at in each node: floor of the root or logarithm, a number, a share, or all.
     min_samples_leaf : int, default=5
@@ -63,8 +63,9 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
         Share of the rows that is held back to find the best number of rounds; None does all rounds with all rows.
     patience : int, default=30
         Rounds without a smaller loss on the rows held back before boosting stops.
-    max_bins : int or None, default=None
-        Bin numeric features by quantiles; None keeps every distinct value and is exact.
+    max_bins : int or None, default=255
+        Bin numeric features with more distinct values by quantiles; up to 255 bins take one byte per cell. None keeps
+        every distinct value, which is exact and costs memory and time by their number.
     categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
         Which features are nominal; by default the columns of a frame with a category or string dtype.
     min_category_rows : int, default=10
@@ -114,8 +115,14 @@ class BoostedClassifier(ForLabels, BaseBoosted, BoostedParameters):
     within 1e-4 and 1 - 1e-4. Classes are labels of which each row has one; their probabilities are divided by their
     sum. Row weights are scaled to a mean of 1.
 
+    Splits are found in histograms: the projected gradients are scaled and rounded to whole numbers of 16 bits (fewer
+    beyond 65,536 rows), up or down by chance so that their means stay, and summed by bin. Sums of whole numbers do not
+    depend on their order, so any number of threads gives the same bits; steps and gains come from the gradients
+    themselves. Cuts that gain no more than the rounding may feign are not made.
+
     References
     ----------
+    Shi, Y. et al. (2022). Quantized training of gradient boosting decision trees. NeurIPS.
     Friedman, J. (2001). Greedy function approximation: a gradient boosting machine. Annals of Statistics 29.
     Iosipoi, L. and Vakhrushev, A. (2022). SketchBoost: fast gradient boosted decision tree for multioutput problems.
     NeurIPS.

@@ -33,7 +33,7 @@ class BoostedRegressor(ForNumbers, BaseBoosted, BoostedParameters):
     max_depth : int or None, default=6
         Largest number of splits from the root to a leaf.
     max_samples : float, default=0.7
-        Share of the rows that a tree is grown on.
+        Share of the rows that a tree is grown on; each row is drawn by itself.
     max_features : {"sqrt", "log2"}, int, float or None, default=0.3
         Features looked at in each node: floor of the root or logarithm, a number, a share, or all.
     min_samples_leaf : int, default=5
@@ -44,8 +44,9 @@ class BoostedRegressor(ForNumbers, BaseBoosted, BoostedParameters):
         Share of the rows that is held back to find the best number of rounds; None does all rounds with all rows.
     patience : int, default=30
         Rounds without a smaller loss on the rows held back before boosting stops.
-    max_bins : int or None, default=None
-        Bin numeric features by quantiles; None keeps every distinct value and is exact.
+    max_bins : int or None, default=255
+        Bin numeric features with more distinct values by quantiles; up to 255 bins take one byte per cell. None keeps
+        every distinct value, which is exact and costs memory and time by their number.
     categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
         Which features are nominal; by default the columns of a frame with a category or string dtype.
     min_category_rows : int, default=10

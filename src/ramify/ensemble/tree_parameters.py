@@ -44,7 +44,7 @@ class BoostedParameters:
     l2: float = 1.0
     early_stopping: float | None = 0.1
     patience: int = 30
-    max_bins: int | None = None
+    max_bins: int | None = 255
     categorical_features: Any = "from_dtype"
     min_category_rows: int = 10
     n_jobs: int | None = None
