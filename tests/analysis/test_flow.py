@@ -31,16 +31,16 @@ def test_planted_drivers_come_first_and_the_test_part_is_left_out(data):
 def test_threads_do_not_change_results(data):
     one, two = (analyse(data, n_estimators=10, quality={"cv": 2, "n_random": 1}, n_jobs=n) for n in (1, 2))
     assert one.discoveries == two.discoveries
-    np.testing.assert_array_equal(one.curves["genie3"].values, two.curves["genie3"].values)
+    np.testing.assert_array_equal(one.curves["genie3_oob"].values, two.curves["genie3_oob"].values)
     assert one.knn_quality == two.knn_quality
-    assert one.rankings["genie3"] == two.rankings["genie3"]
+    assert one.rankings["genie3_oob"] == two.rankings["genie3_oob"]
 
 
 def test_quality_is_above_chance(data):
     results = analyse(data, n_estimators=20, fdr=None, quality={"cv": 2, "n_random": 3})
     assert results.discoveries is None
-    assert results.curves["genie3"].area > results.random_curve.area
-    assert results.knn_quality["genie3"] > results.knn_baseline
+    assert results.curves["genie3_oob"].area > results.random_curve.area
+    assert results.knn_quality["genie3_oob"] > results.knn_baseline
     assert results.quality_name == "pooled AUPRC"
 
 
@@ -49,7 +49,11 @@ def test_where_nothing_can_be_claimed_the_reason_is_told(data):
     assert few.discoveries is None
     assert "at least 100 rows" in few.no_claims
     assert "Claims" not in few.facts
-    assert "out-of-bag" in analyse(data, ensemble="extra-trees", n_estimators=5).no_claims
+    assert few.associations is not None
+    trees = analyse(data, ensemble="extra-trees", n_estimators=5)
+    assert "out-of-bag" in trees.no_claims
+    assert list(trees.rankings) == ["genie3"]
+    assert trees.associations is not None
 
 
 @pytest.mark.parametrize("method", RANKING_METHODS)
@@ -89,7 +93,7 @@ def test_no_target_is_refused(data):
 
 def test_scores_per_label_are_missed_with_the_way_out():
     results = analyse(make_label_ranking(60, random_state=0), methods=["symbolic"], n_estimators=5, fdr=None)
-    with pytest.raises(ValueError, match=r"These methods give no scores per label for this target; genie3, .* do"):
+    with pytest.raises(ValueError, match=r"These methods give no scores per label for this target; genie3_oob, .* do"):
         _ = results.label_ranking
 
 
@@ -103,5 +107,5 @@ def test_a_model_is_measured_on_the_test_part_and_knows_its_names(data):
     assert fitted.results.measured_on == "Measured on 60 test rows"
     assert fitted.results.measures.iloc[0]["model"] > fitted.results.measures.iloc[0]["prior"]
     assert list(fitted.model.feature_names_in_) == list(data.feature_names)
-    assert list(fitted.results.rankings) == ["genie3"]
+    assert list(fitted.results.rankings) == ["genie3_oob"]
     assert not hasattr(fit_model(data.part("train"), n_estimators=20).model, "oob_prediction_")

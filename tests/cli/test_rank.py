@@ -30,13 +30,15 @@ def run(*arguments):
 def test_prints_who_drives_what_with_planted_features(hierarchical):
     data, path = hierarchical
     output = run(path, "--trees", 30)
-    assert "Who drives what" in output
+    assert "What predicts what" in output
     label = data.hierarchy.index("1")
     driver = data.feature_names[np.flatnonzero(data.truth[:, label])[0]]
     line = next(line for line in output.splitlines() if line.startswith("│ 1 "))
     assert driver in line
     assert " q=" in line or " q<" in line
-    assert "claims that a feature drives a branch, error rate 0.1" in " ".join(output.split())
+    assert "claims that a feature or group predicts a branch beyond the others" in " ".join(output.split())
+    assert "● predicts the branch beyond the others" in " ".join(output.split())
+    assert "drives" not in output
     assert "at most 0.1, if p-values are valid" in " ".join(output.split())
     assert "█" in output
 
@@ -93,7 +95,7 @@ def test_numbers_and_rankings(tmp_path):
     rows = "\n".join(",".join(map(str, [*row, row[1] * 2])) for row in X)
     (tmp_path / "numbers.csv").write_text("a,b,c,y\n" + rows + "\n")
     content = json.loads(run(tmp_path / "numbers.csv", "--target", "y", "--trees", 10, "--fdr", "none", "--json"))
-    assert content["rankings"]["genie3"]["top"][0]["feature"] == "b"
+    assert content["rankings"]["genie3_oob"]["top"][0]["feature"] == "b"
     made = make_label_ranking(60, n_features=6, random_state=0)
     header = [*(f"A{j + 1}" for j in range(6)), *(f"L{j + 1}" for j in range(made.y.shape[1]))]
     lines = [",".join(header)] + [",".join(f"{v:g}" for v in [*x, *y]) for x, y in zip(made.X, made.y, strict=True)]
@@ -246,7 +248,7 @@ def test_chains_say_which_labels_help_which(tmp_path):
 
 def test_association_is_never_called_drive(hierarchical, tmp_path):
     text = run(hierarchical[1], "--trees", 5, "--given", "nothing", "--report", tmp_path / "a.html")
-    assert "What goes with what, claims that a feature is associated with a" in " ".join(text.split())
+    assert "associated with the branch, by itself or through others" in " ".join(text.split())
     assert "drives" not in text
     lead = re.search(r'"lead":"([^"]*)"', (tmp_path / "a.html").read_text())[1]
     assert "driver" not in lead
@@ -257,9 +259,10 @@ def test_json_has_the_claims_and_says_why_there_are_none(hierarchical, tmp_path)
     content = json.loads(run(hierarchical[1], "--trees", 5, "--json", "--given", "nothing"))
     assert content["discoveries"]["given"] == "nothing"
     assert "is associated with" in content["discoveries"]["question"]
-    assert {line["feature"] for line in content["branches"]["1"]} <= {
-        claim["feature"] for claim in content["discoveries"]["claims"] if claim["branch"] == "1"
-    }
+    claimed = {claim["feature"] for claim in content["discoveries"]["claims"] if claim["branch"] == "1"}
+    standings = {line["feature"]: line["standing"] for line in content["branches"]["1"]}
+    assert set(standings.values()) <= {"associated", "ranked"}
+    assert {feature for feature, standing in standings.items() if standing == "associated"} <= claimed
     few = tmp_path / "few.arff"
     write_arff(hierarchical[0].rows(np.arange(60)), few)
     assert "at least 100 rows" in json.loads(run(few, "--trees", 5, "--json"))["no_claims"]

@@ -10,6 +10,7 @@ with warnings.catch_warnings():
     import scikit_posthocs
 
 from ramify.compare import average_ranks, compare, dunn, friedman, holm, nemenyi, wilcoxon
+from ramify.compare.comparison import largest_groups
 from ramify.compare.omnibus import friedman_of_ranks
 from ramify.compare.posthoc import bonferroni_dunn_of_ranks, critical_distance, holm_of_ranks
 from ramify.compare.result_table import rank_methods, wins
@@ -267,3 +268,56 @@ def test_the_table_of_wins_agrees_with_the_sentence(noise):
     assert (noise == 0.2) == ("no significant difference" in found.sentence)
     assert (frame["better_than"].sum() == 0) == ("no significant difference" in found.sentence)
     assert frame["ahead_of"].sum() > 0
+
+
+def test_pairs_without_a_significant_difference_share_a_bar():
+    random = np.random.default_rng(4)
+    for test in ("nemenyi", "wilcoxon"):
+        for seed in range(20):
+            table = np.random.default_rng(seed).standard_normal((12, 5)) + np.linspace(0, 1.2, 5) * random.random()
+            found = compare(table, test=test)
+            for first in found.ranks.index:
+                for second in found.ranks.index:
+                    together = any({first, second} <= set(group) for group in found.groups)
+                    if first != second:
+                        assert together == (found.p_values.loc[first, second] > found.alpha)
+                        assert not (together and second in found.better_than(first))
+
+
+def test_bars_may_skip_a_method():
+    p_values = np.array([[1, 0.01, 0.065], [0.01, 1, 0.5], [0.065, 0.5, 1]])
+    assert largest_groups(["a", "b", "c"], p_values, 0.05) == [("a", "c"), ("b", "c")]
+
+
+def test_wilcoxon_with_holm_is_that_of_scipy_and_finds_more():
+    random = np.random.default_rng(0)
+    n_found = {"nemenyi": 0, "wilcoxon": 0}
+    for _ in range(20):
+        level = random.standard_normal((12, 1))
+        table = pd.DataFrame(
+            level + [0.0, 0.05, 0.1, 0.35] + 0.25 * random.standard_normal((12, 4)), columns=list("abcd")
+        )
+        for test in n_found:
+            n_found[test] += "a" in compare(table, test=test).better_than("d")
+        tests = wilcoxon(table)
+        raw = [stats.wilcoxon(table[a], table[b]).pvalue for a, b in tests[["first", "second"]].to_numpy()]
+        np.testing.assert_allclose(tests["p_value"], raw)
+        np.testing.assert_allclose(tests["adjusted"].iloc[0], min(1, 6 * min(raw)))
+    assert n_found["wilcoxon"] > n_found["nemenyi"]
+
+
+@pytest.mark.parametrize("test", ["nemenyi", "wilcoxon"])
+def test_methods_that_are_equal_are_seldom_told_apart(test):
+    said = sum(
+        any(found.better_than(name) for name in found.ranks.index)
+        for seed in range(100)
+        for found in [compare(np.random.default_rng(seed).standard_normal((10, 4)), test=test)]
+    )
+    assert said <= 11
+
+
+@pytest.mark.parametrize("index", [["fold 1", "fold 2", "fold 3"], ["a", "a", "b"], pd.RangeIndex(3, name="fold")])
+def test_folds_are_no_independent_data_sets(index):
+    table = pd.DataFrame(np.eye(3), index=index, columns=list("xyz"))
+    with pytest.raises(ValueError, match=r"independent of each other.*compare_methods"):
+        compare(table)

@@ -47,7 +47,7 @@ def what_is_said(name: str, folder: Path) -> str:
         lines += [f"left out: {column}: {why}" for column, why in described["left_out"].items()]
     ranked = run("rank", file, *options, "--fdr", "none", "--trees", 20, "--jobs", 1)
     if ranked is not None:
-        lines.append(", ".join(line["feature"] for line in ranked["rankings"]["genie3"]["top"][:4]))
+        lines.append(", ".join(line["feature"] for line in ranked["rankings"]["genie3_oob"]["top"][:4]))
     fitted = run("fit", file, *options, "--trees", 20, "--jobs", 1, "-o", model)
     if fitted is not None:
         lines += _first_measures(fitted)

@@ -35,7 +35,7 @@ def test_relief_names_the_decider_of_each_pair_and_label(two_deciders):
 def test_pairs_add_up_to_labels_and_to_the_whole():
     data = make_label_ranking(200, n_labels=4, random_state=0)
     forest = LabelRankingForest(10, random_state=0)
-    ranking = ForestRanker(forest).fit(data.X, data.y).ranking_
+    ranking = ForestRanker(forest, scores="genie3").fit(data.X, data.y).ranking_
     fitted = forest.fit(data.X, data.y)
     np.testing.assert_allclose(ranking.scores, fitted.pair_importances_.sum(axis=1))
     for label in range(4):

@@ -216,9 +216,9 @@ def test_a_group_is_named_as_one_where_it_is_claimed(make_results):
     content = report_content(replace(results, discoveries=Discoveries(claims, groups, branches=("", *roots))))
     for root in roots:
         label = content["labels"]["names"].index(root)
-        assert driving(content, content["methods"][0], label) == [group]
+        assert driving(content, content["methods"][0], label)[0] == (group, "claimed")
     assert best[0] != best[1]
-    assert not content["lead"].startswith("Branches have their own drivers")  # it is one driver
+    assert not content["lead"].startswith("Claimed to predict")  # it is one feature
 
 
 def test_only_claims_are_called_drivers(make_results):
@@ -231,8 +231,8 @@ def test_only_claims_are_called_drivers(make_results):
     assert not any("driver" in sentence for sentence in untested["summary"])
     claims = tuple(Claim(one, root, 0.1, 0.0, 0.2, 1e-9, 1e-6, 50, None) for one, root in zip(best, roots, strict=True))
     tested = report_content(replace(results, discoveries=Discoveries(claims, branches=("", *roots))))
-    assert tested["lead"].startswith("Branches have their own drivers: ")
-    assert f"{roots[0]} by {best[0]}" in tested["lead"]
+    assert tested["lead"].startswith("Claimed to predict beyond the other features: ")
+    assert f"{best[0]} for {roots[0]}" in tested["lead"]
 
 
 def test_claims_of_a_branch_are_given_by_each_member(make_results):

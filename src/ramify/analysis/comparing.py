@@ -18,6 +18,7 @@ from ramify.analysis.model_data import counted_once, model_features, model_targe
 from ramify.analysis.model_quality import model_measures, model_predictions
 from ramify.analysis.results import Results
 from ramify.compare import Comparison, average_ranks, corrected_t
+from ramify.compare.comparison import largest_groups
 from ramify.compare.result_table import wins
 from ramify.datasets import Dataset
 from ramify.parameters import check_integer, check_option
@@ -173,37 +174,28 @@ def compared_folds(table: pd.DataFrame, ratio: float, *, larger_is_better: bool,
     alpha : float, default=0.05
         Level of the corrected p-values.
     """
-    ranks = average_ranks(table, larger_is_better=larger_is_better).sort_values(kind="stable")
-    names = [str(name) for name in ranks.index]
+    means = table.mean()
+    names = [str(name) for name in (-means if larger_is_better else means).sort_values(kind="stable").index]
+    ranks = average_ranks(table, larger_is_better=larger_is_better)[names]  # in the order of what is tested
     pairs = list(combinations(range(len(names)), 2))
     raw = [corrected_t(table[names[a]] - table[names[b]], ratio=ratio).p_value for a, b in pairs]
     p_values = pd.DataFrame(np.eye(len(names)), names, names)
     for (a, b), corrected in zip(pairs, false_discovery_control(raw), strict=True):
         p_values.iloc[a, b] = p_values.iloc[b, a] = corrected
-    groups = _groups(names, p_values.to_numpy(), alpha)
+    groups = largest_groups(names, p_values.to_numpy(), alpha)
     sentence = _sentence(table, names, p_values, alpha)
     beaten = wins(table, larger_is_better=larger_is_better)
     return Comparison(table, ranks, None, p_values, None, groups, beaten, alpha, sentence)
 
 
-def _groups(names: list[str], p_values: np.ndarray, alpha: float) -> list[tuple[str, ...]]:
-    """Longest runs of methods, in the order of their ranks, of which no two differ."""
-    ends = []
-    for start in range(len(names)):
-        end = start + 1
-        while end < len(names) and (p_values[start : end + 1, start : end + 1] > alpha).all():
-            end += 1
-        ends.append(end)
-    return [
-        tuple(names[start:end])
-        for start, end in enumerate(ends)
-        if end - start > 1 and (start == 0 or ends[start - 1] < end)
-    ]
-
-
 def _sentence(table: pd.DataFrame, names: list[str], p_values: pd.DataFrame, alpha: float) -> str:
+    """What the test of the means says of the method with the best mean."""
     best, others = names[0], names[1:]
     beaten = [name for name in others if p_values.loc[best, name] <= alpha]
-    finding = f"is better than {', '.join(beaten)}" if beaten else "does not differ significantly from any other"
+    rest = [name for name in others if name not in beaten]
+    over, mean = f"Over {len(table)} folds", table[best].mean()
     level = f"resampled t-test, false discovery rate {alpha:g}"
-    return f"Over {len(table)} folds {best} ranks best (mean {table[best].mean():.3f}) and {finding} ({level})."
+    if not beaten:
+        return f"{over} no method is shown to differ from {best} (mean {mean:.3f}; {level})."
+    left = f", and not shown to differ from {', '.join(rest)}" if rest else ""
+    return f"{over} {best} (mean {mean:.3f}) is better than {', '.join(beaten)}{left} ({level})."

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from ramify.analysis.claiming import associated
 from ramify.analysis.deployment import remember_columns
 from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_features, model_target, remember_names
@@ -18,7 +19,7 @@ from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated, Portfolio
 from ramify.parameters import check_integer, check_option
 from ramify.ranking import forest_ranking, portfolio_ranking
-from ramify.ranking.forest import held_out_ranking, held_out_scores
+from ramify.ranking.forest import default_score
 from ramify.ranking.portfolio import ranks_features
 
 
@@ -129,14 +130,16 @@ def fit_model(
         forest = model if calibrate is None else model.estimator_
         parts = label_parts(forest, learnt, unseen, model_features(learnt if unseen is None else unseen))
         work = (model_features(learnt), model_target(learnt))
-        rankings = forest_ranking(forest, held_out_scores(forest), *work, sample_weight=learnt.sample_weight)
-        parts["rankings"] = {"genie3": held_out_ranking(rankings)}
+        score = default_score(forest)
+        parts["rankings"] = {score: forest_ranking(forest, score, *work, sample_weight=learnt.sample_weight)}
         if calibrate is not None and "explained_on" in parts:
             parts["explained_on"] += " Probabilities are those before calibration."
     elif explain and isinstance(model, Portfolio) and ranks_features(model):
         parts["rankings"] = {"genie3": portfolio_ranking(model)}
     elif explain and hasattr(model, "ranking_"):
         parts["rankings"] = {method: model.ranking_}
+    if explain and "rankings" in parts:
+        parts |= associated(learnt, _growing(random_state, n_jobs, verbose), fdr=0.1)
     if quality.label_measures is not None:
         parts |= table_parts(quality.label_measures) if explain else {"label_measures": quality.label_measures}
     results = Results(
@@ -168,6 +171,11 @@ def _folds(data: Dataset, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray,
     if data.target_type.has_one_label and np.unique(np.asarray(data.y), return_counts=True)[1].min() >= n_folds:
         return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, np.asarray(data.y))
     return KFold(n_folds, shuffle=True, random_state=seed).split(rows)
+
+
+def _growing(random_state: int, n_jobs: int | None, verbose: int) -> dict[str, Any]:
+    """What association needs of a forest, which is not grown."""
+    return {"bootstrap": True, "random_state": random_state, "n_jobs": n_jobs, "verbose": verbose}
 
 
 def _facts(model: Any) -> dict[str, str]:

@@ -12,21 +12,21 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS, branch_credit
+from ramify.analysis.claiming import claims_and_associations
+from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS, branch_credit, default_methods
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features
 from ramify.analysis.model_quality import label_parts
 from ramify.analysis.results import Curve, Results
 from ramify.datasets import Dataset
 from ramify.parameters import check_option, check_real
-from ramify.ranking import Discoveries, FeatureRanking, ForestRanker, addition_curve, discoveries, knn_quality
-from ramify.ranking.discovery import Untestable
+from ramify.ranking import Discoveries, FeatureRanking, ForestRanker, addition_curve, knn_quality
 from ramify.ranking.forest import held_out_ranking, held_out_scores
 
 
 def analyse(
     data: Dataset,
     *,
-    methods: Sequence[str] = ("genie3",),
+    methods: Sequence[str] | None = None,
     ensemble: str = "random-forest",
     n_estimators: int = 100,
     n_neighbors: int = 15,
@@ -47,10 +47,10 @@ def analyse(
     data : Dataset
         With a target. Its test part, if it has one beside others, takes no part in the ranking; `quality` and `explain`
         use it.
-    methods : sequence of str, default=("genie3",)
-        Of `RANKING_METHODS`; the first is shown in full. Scores per label of "genie3" are credit on rows that a tree
-        has not seen, so that a driver of one branch is not listed under all; only forests without such rows (extra
-        trees, boosted trees) give those in the bag, and the results say so.
+    methods : sequence of str, optional
+        Of `RANKING_METHODS`; the first is shown in full. By default "genie3_oob", gains on rows that a tree has not
+        seen, which favour no noise; forests without such rows (extra trees, boosted trees) are ranked by "genie3", and
+        the results say so. Scores per label of "genie3" are credit on out-of-bag rows too, where there are any.
     ensemble : {"random-forest", "bagging", "extra-trees", "boosted"}, default="random-forest"
         The forest that scores.
     n_estimators : int, default=100
@@ -58,8 +58,9 @@ def analyse(
     n_neighbors, n_iterations
         Of Relief: neighbours, and the share (up to 1.0) or number of rows that it visits.
     fdr : float or None, default=0.1
-        Expected share of false claims that a feature drives a branch, by `ramify.ranking.discoveries`; None for no
-        claims. Extra trees have no out-of-bag rows to test on, and fewer than 100 rows are too few.
+        Expected share of false claims that a feature predicts a branch beyond the others, and apart from these of false
+        associations, by `ramify.ranking.discoveries`; None for no tests. Claims need out-of-bag rows, which extra trees
+        have not, and 100 rows; associations need neither.
     given : {"others", "nothing"}, default="others"
         Whether a claim says that a feature tells something beyond all others (drive), or anything (association).
     quality : bool or mapping, default=False
@@ -87,11 +88,12 @@ def analyse(
     >>> from ramify.datasets import make_hierarchical
     >>> data = make_hierarchical(200, depth=2, random_state=0)
     >>> results = analyse(data, n_estimators=20)
-    >>> best = results.rankings["genie3"].for_label("1").order[0]
+    >>> best = results.rankings["genie3_oob"].for_label("1").order[0]
     >>> bool(data.truth[best, data.hierarchy.index("1")])
     True
     """
     started = perf_counter()
+    methods = default_methods(ensemble) if methods is None else methods
     _check(data, methods, ensemble, fdr, given)
     learnt, unseen = learnt_and_unseen(data)
     forest = {
@@ -117,7 +119,7 @@ def analyse(
     if "lcc" in rankers:
         parts["label_importances"] = rankers["lcc"].importance_frame().iloc[:, learnt.n_features :]
     if fdr is not None:
-        parts |= _claims(learnt, forest, fdr, given, checkpoint)
+        parts |= claims_and_associations(learnt, forest, fdr=fdr, given=given, checkpoint=checkpoint)
     if curves is not None:
         run = _Quality(learnt, unseen, random_state, n_jobs, verbose)
         parts |= run.neighbors(rankers, rankings) | run.curves(rankers, curves)
@@ -206,26 +208,6 @@ def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
         hierarchy=ranking.hierarchy,
         origin={**ranking.origin, "source": data.source, "sha256": data.sha256},
     )
-
-
-def _claims(
-    data: Dataset, forest: dict[str, Any], fdr: float, given: str, checkpoint: str | PathLike[str] | None
-) -> dict[str, Any]:
-    """Which features drive which branches, or why there are no claims."""
-    if not forest["bootstrap"]:
-        return {"no_claims": "these trees have no out-of-bag rows to test on"}
-    options = {**forest, "n_estimators": 200, "min_samples_leaf": 3, "oob_score": False}
-    model = RANKING_METHODS["genie3"].build(data, forest=options, relief={}).estimator
-    running = {"n_jobs": forest["n_jobs"], "random_state": forest["random_state"], "verbose": forest["verbose"]}
-    asked: dict[str, Any] = {"given": given, "fdr": fdr, "sample_weight": data.sample_weight, "checkpoint": checkpoint}
-    target = model_target(data)
-    try:
-        found = discoveries(model, data.X, target, **asked, **running)
-    except Untestable as error:
-        return {"no_claims": str(error).removesuffix(".")}
-    own = model.encode_target(target).output_names
-    renamed = dict(zip(own, data.label_names, strict=True)) if len(own) == len(data.label_names) else {}
-    return {"discoveries": found.with_names(data.feature_names, renamed)}
 
 
 def _plain(ranker: Any) -> Any:

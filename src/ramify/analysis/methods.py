@@ -127,6 +127,15 @@ RANKING_METHODS = {
     method.name: method
     for method in (
         Method(
+            "genie3_oob",
+            _forest_score("genie3_oob"),
+            "how much a feature's splits reduce the spread of the labels, measured on examples the tree did not see.",
+            _LI,
+            needs_out_of_bag=True,
+            per_label=True,
+            of_forest=True,
+        ),
+        Method(
             "genie3",
             _forest_score("genie3"),
             "how much a feature's splits reduce the spread of the labels, over all trees of the forest.",
@@ -146,15 +155,6 @@ RANKING_METHODS = {
             _forest_score("permutation"),
             "how much worse the forest predicts when a feature's values are shuffled among unseen examples.",
             _PETKOVIC,
-            needs_out_of_bag=True,
-            per_label=True,
-            of_forest=True,
-        ),
-        Method(
-            "genie3_oob",
-            _forest_score("genie3_oob"),
-            "how much a feature's splits reduce the spread of the labels, measured on examples the tree did not see.",
-            _LI,
             needs_out_of_bag=True,
             per_label=True,
             of_forest=True,
@@ -355,6 +355,11 @@ IN_BAG = "gains in the bag, which credit a feature that is good for anything to 
 
 OWN_METHOD = "scores as computed by this method."
 """What is said of scores whose method has no record."""
+
+
+def default_methods(ensemble: str) -> tuple[str, ...]:
+    """How features are ranked if nobody says how: by gains on out-of-bag rows, where there are any."""
+    return ("genie3_oob",) if ENSEMBLES.get(ensemble, {}).get("bootstrap", True) else ("genie3",)
 
 
 def method_meaning(name: str) -> str:

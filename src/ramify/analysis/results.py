@@ -75,6 +75,8 @@ class Results:
         Which features drive which branches, at a stated error rate.
     no_claims : str
         Why there are none, where they were asked for.
+    associations : Discoveries, optional
+        Which features are associated with which branches, where `discoveries` asks for more than that.
     label_importances : frame, optional
         How much each label (columns) helps to predict each label (rows), by L-classifier chains; in the unit of the
         scores per label of their ranking.
@@ -134,6 +136,7 @@ class Results:
     rankings: Mapping[str, FeatureRanking] = field(default_factory=dict)
     discoveries: Discoveries | None = None
     no_claims: str = ""
+    associations: Discoveries | None = None
     label_importances: pd.DataFrame | None = None
     measures: pd.DataFrame | None = None
     measured_on: str = ""
@@ -194,10 +197,27 @@ class Results:
         """
         return None if self.discoveries is None else dict(self._claims_by_branch.get(branch, {}))
 
+    def associations_of(self, branch: str = WHOLE) -> dict[int, Claim] | None:
+        """Associations of a branch by the position of the feature; None where they were not tested beside claims.
+
+        Parameters
+        ----------
+        branch : str
+            The label that heads it; by default all of y.
+        """
+        return None if self.associations is None else dict(self._associations_by_branch.get(branch, {}))
+
     @cached_property
     def _claims_by_branch(self) -> dict[str, dict[int, Claim]]:
-        """What `claims_of` gives, of every branch that has claims."""
-        found, names = self.discoveries, () if self.dataset is None else self.dataset.feature_names
+        return self._by_branch(self.discoveries)
+
+    @cached_property
+    def _associations_by_branch(self) -> dict[str, dict[int, Claim]]:
+        return self._by_branch(self.associations)
+
+    def _by_branch(self, found: Discoveries | None) -> dict[str, dict[int, Claim]]:
+        """Claims by the position of the feature, of every branch that has some."""
+        names = () if self.dataset is None else self.dataset.feature_names
         claimed: dict[str, dict[str, Claim]] = {}
         if found is None:
             return {}
@@ -222,19 +242,6 @@ class Results:
         found = np.zeros(scores.shape[0])
         found[scores.indices[cells]] = scores.data[cells]
         return found
-
-    def features_of(self, branch: str) -> list[int]:
-        """Positions of the features of a branch, best by `label_ranking` first; with claims only those.
-
-        Parameters
-        ----------
-        branch : str
-            The label that heads it.
-        """
-        column = self.branch_column(branch)
-        claims = self.claims_of(branch)
-        order = np.argsort(-column, kind="stable").tolist()
-        return [j for j in order if (column[j] > 0 if claims is None else j in claims)]
 
     def helping_labels(self, n_best: int = 3) -> dict[str, list[tuple[str, float]]]:
         """The labels that help most to predict each label, with their share of all its importance.

@@ -26,7 +26,7 @@ BRANCHES = {
     "division": ("growth", "copying", "repair"),
 }
 STAGES = ("early", "middle", "late")
-METHODS = ("genie3", "symbolic", "permutation", "genie3_oob", "relief")
+METHODS = ("genie3_oob", "genie3", "symbolic", "permutation", "relief")
 N_ROWS, N_TRAIN, N_FEATURES, N_TREES = 1600, 1100, 120, 100
 CURVE_SIZES = (1, 3, 9, 27, 60, 120)
 N_STEPS = 6
@@ -59,7 +59,7 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
     about = _grow(guide, data, seed, jobs)
     found = _rank(guide, data, seed, jobs)
     _check(guide, found)
-    _show_branches(guide, data, found.rankings["genie3"])
+    _show_branches(guide, data, found.rankings["genie3_oob"])
     guide.step("Report", "all of it on one page; open it in a browser, no network needed", "rank", "--report", "r.html")
     results = replace(
         found,
@@ -205,11 +205,11 @@ def _check(guide: Guide, found: Results) -> None:
     guide.say(
         f"neighbours weighted by {best}: AUPRC {found.knn_quality[best]:.3f}; unweighted {found.knn_baseline:.3f}"
     )
-    own, random = found.curves["genie3"], found.random_curve
+    own, random = found.curves["genie3_oob"], found.random_curve
     if random is not None:
         size, chance = random.sizes[2], random.values[2]
         guide.say(
-            f"a forest of genie3's best {size} features: AUPRC {own.values[2]:.3f}; of {size} random {chance:.3f}"
+            f"a forest of genie3_oob's best {size} features: AUPRC {own.values[2]:.3f}; of {size} random {chance:.3f}"
         )
     n_claims, n_true = _planted_claims(found)
     guide.say(f"{n_claims} claims that a feature drives a branch, at an error rate of 10 %; {n_true} are planted")

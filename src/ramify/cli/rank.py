@@ -69,10 +69,9 @@ class ErrorRate(click.ParamType):
     "--method",
     "methods",
     multiple=True,
-    default=("genie3",),
-    show_default=True,
     type=click.Choice(list(RANKING_METHODS)),
-    help="How to rank; several times for several. The first one is shown in full.",
+    help="How to rank; several times for several. The first one is shown in full.  [default: genie3_oob; genie3 where "
+    "trees have no out-of-bag rows]",
 )
 @click.option("--ensemble", default="random-forest", show_default=True, type=click.Choice(list(ENSEMBLES)),
               help="The forest that scores; extra-trees and boosted have no out-of-bag rows.")  # fmt: skip
@@ -81,9 +80,9 @@ class ErrorRate(click.ParamType):
 @click.option("--iterations", default="1.0", show_default=True, type=ShareOrNumber(),
               help="Share (up to 1.0) or number of the rows that Relief visits (m).")  # fmt: skip
 @click.option("--fdr", default="0.1", show_default=True, type=ErrorRate(),
-              help="Expected share of false claims that a feature drives a branch; none for no claims.")  # fmt: skip
+              help="Expected share of false claims (and of false associations); none for no tests.")  # fmt: skip
 @click.option("--given", default="others", show_default=True, type=click.Choice(["others", "nothing"]),
-              help="What a claim is beyond: all other features (drive), or nothing (association).")  # fmt: skip
+              help="What a claim is beyond: all other features, or nothing (association).")  # fmt: skip
 @click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder from which claims go on when stopped.")
 @click.option("--quality", is_flag=True, help="Add weighted nearest neighbours and curves of added features.")
 @click.option("--folds", default=3, show_default=True, type=WholeNumber(2), help="Folds of the curves.")
@@ -129,9 +128,10 @@ def rank(
 ) -> None:
     """Rank the features of DATA: which matter, and for which labels.
 
-    Prints who drives what (the labels, collapsed to what fits, each with the features that are claimed to drive it)
-    and the top features. Where the files are named as train, valid and test parts, the test part takes no part in the
-    ranking and is kept for --quality.
+    Prints what predicts what (the labels, collapsed to what fits, each with the features that are claimed to predict
+    it beyond the others, then those associated with it, then the best ranked otherwise) and the top features. Where the
+    files are named as train, valid and test parts, the test part takes no part in the ranking and is kept for
+    --quality.
 
     A claim says that a feature tells something about a branch that all other features do not; q is the smallest share
     of false claims, over all features and branches, at which it is made. With -o the claims are written beside the
@@ -153,7 +153,7 @@ def rank(
     labels = _known_labels(labels, dataset)
     found = analyse(
         dataset,
-        methods=tuple(dict.fromkeys(methods)),
+        methods=tuple(dict.fromkeys(methods)) or None,
         ensemble=ensemble,
         n_estimators=trees,
         n_neighbors=neighbors,

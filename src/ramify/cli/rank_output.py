@@ -1,4 +1,4 @@
-"""What `ramify rank` prints and writes: who drives what, the top features, quality."""
+"""What `ramify rank` prints and writes: what predicts what, the top features, quality."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from ramify.analysis import Results
+from ramify.analysis.first_table import (
+    MEANINGS,
+    STANDINGS,
+    associated_sentences,
+    beside,
+    unclaimed_reasons,
+    untested,
+)
 from ramify.analysis.methods import IN_BAG, branch_credit
 from ramify.cli.inputs import described
 from ramify.cli.terminal import bar, console, plain, table
@@ -29,6 +37,8 @@ if TYPE_CHECKING:
 
 _BAR = 20
 _TOPS = 3
+_MARKS = {"claimed": "●", "associated": "○", "ranked": "·"}
+_STYLES = {"claimed": "bold green", "associated": "", "ranked": "dim"}
 
 
 def write_rankings(found: Results, path: str) -> list[str]:
@@ -120,6 +130,8 @@ def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[st
         content["discoveries"] = plain_discoveries(found.discoveries)
     elif found.no_claims:
         content["no_claims"] = found.no_claims
+    if found.associations is not None:
+        content["associations"] = plain_discoveries(found.associations)
     if found.per_label():
         shown = labels or [name for _, name in branches_that_fit(found, 1_000_000)]
         content["branches"] = {name: _branch_lines(found, name) for name in shown}
@@ -203,36 +215,47 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
     hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
     credit = branch_credit(ranking)
     by = f"by {ranking.origin['method']}" + (f" ({credit.partition(',')[0]})" if credit else "")
-    topic = "Who drives what"
-    if found.discoveries is not None:
-        topic = topic if found.discoveries.given == "others" else "What goes with what"
-        by = f"claims that a feature {found.discoveries.verb} a branch, error rate {found.discoveries.fdr:g}"
-    title = f"{topic}, {by}" + (hidden if n_hidden else "")
+    title = f"What predicts what, {by}" + (hidden if n_hidden else "")
     shown = Table(title=title, title_justify="left", title_style="bold")
     shown.add_column("label", overflow="fold")
+    tested = found.discoveries is not None or found.associations is not None
     for number in range(1, _TOPS + 1):
         shown.add_column(f"feature {number}", overflow="fold")
     for depth, name in lines:
-        cells = [f"{plain(line['feature'])}{_q_text(line['q'])}" for line in _branch_lines(found, name)]
-        cells += [""] * (_TOPS - len(cells))
-        shown.add_row(Text("  " * depth + _titled(name, titles)), *(Text(cell) for cell in cells))
+        cells = [_cell(line, tested) for line in _branch_lines(found, name)]
+        cells += [Text(_few_rows(found, name), style="dim")] if not cells else []
+        cells += [Text("")] * (_TOPS - len(cells))
+        shown.add_row(Text("  " * depth + _titled(name, titles)), *cells)
+    if tested:
+        standings = dict.fromkeys(line["standing"] for _, name in lines for line in _branch_lines(found, name))
+        shown.caption = "; ".join(f"{_MARKS[s]} {MEANINGS[s]}" for s in STANDINGS if s in standings)
+        shown.caption_justify = "left"
     return shown
 
 
+def _cell(line: Mapping[str, Any], tested: bool) -> Any:
+    """A feature beside a branch, with a mark and a style for how it stands to it."""
+    from rich.text import Text
+
+    name = plain(line["feature"])
+    if not tested:
+        return Text(name)
+    return Text(f"{_MARKS[line['standing']]} {name}{_q_text(line['q'])}", style=_STYLES[line["standing"]])
+
+
+def _few_rows(found: Results, label: str) -> str:
+    return plain(untested(found).get(label, ""))
+
+
 def _branch_lines(found: Results, label: str) -> list[dict[str, Any]]:
-    """The best features of a branch; where there are claims, only features and groups that are claimed to drive it."""
-    column = found.branch_column(label)
-    claims = found.claims_of(label)
-    lines: dict[str, dict[str, Any]] = {}
-    for j in found.features_of(label):
-        line: dict[str, Any] = {"feature": found.label_ranking.names[j], "score": float(column[j]), "q": None}
-        if claims is not None:
-            claim = claims[j]
-            line |= {"feature": claim.feature, "effect": claim.effect, "p": claim.p, "q": claim.q}
-        lines.setdefault(line["feature"] if claims is not None else str(j), line)  # a group once, with its best member
-        if len(lines) == _TOPS:
-            break
-    return list(lines.values())
+    """The features beside a branch, with how they stand to it."""
+    lines = []
+    for one in beside(found, label, _TOPS):
+        line: dict[str, Any] = {"feature": one.name, "standing": one.standing, "score": one.score, "q": None}
+        if one.claim is not None:
+            line |= {"effect": one.claim.effect, "p": one.claim.p, "q": one.claim.q}
+        lines.append(line)
+    return lines
 
 
 def _helping_labels_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Table:
@@ -249,19 +272,19 @@ def _helping_labels_table(found: Results, n_lines: int, titles: Mapping[str, str
 
 def claims_lines(found: Results) -> list[str]:
     """What the claims say and promise, what was left out, or why there are none."""
+    beside_claims = associated_sentences(found) + unclaimed_reasons(found)
     if found.discoveries is None:
-        return [f"No claims: {found.no_claims}."] if found.no_claims else []
+        return [f"No claims: {found.no_claims}.", *beside_claims] if found.no_claims else []
     claims = found.discoveries
     made = "1 claim" if len(claims.claims) == 1 else f"{len(claims.claims)} claims"
-    lines = [f"{made} that a feature or group {claims.verb} a branch. {claims.question} {claims.guarantee}"]
+    said = claims.statement("a feature or group", "a branch")
+    lines = [f"{made} that {said}. {claims.question} {claims.guarantee}"]
     if claims.groups:
         number = "1 group" if len(claims.groups) == 1 else f"{len(claims.groups)} groups"
         lines.append(f"{number} of features that cannot be told apart: they are claimed together.")
     if claims.doubtful:
         lines.append(f"No claim can be made of {len(claims.doubtful)}: {', '.join(list(claims.doubtful)[:5])}.")
-    if claims.untested:
-        lines.append(f"{len(claims.untested)} labels have too few rows to be tested.")
-    return lines
+    return lines + beside_claims
 
 
 def _top_lines(ranking: FeatureRanking, claims: Mapping[int, Claim] | None, n_top: int) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ramify.compare.omnibus import FriedmanResult, friedman
-from ramify.compare.posthoc import critical_distance, nemenyi
+from ramify.compare.posthoc import critical_distance, nemenyi, wilcoxon
 from ramify.compare.result_table import average_ranks, check_table, wins
+from ramify.parameters import check_option
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,15 +30,16 @@ class Comparison:
     table : frame
         The values compared.
     ranks : series
-        Average rank of each method, best first.
+        Average rank of each method, best first by what is tested: by their mean for folds of one data set.
     friedman : FriedmanResult, optional
         The omnibus test; None with too few data sets.
     p_values : frame, optional
-        Nemenyi's p-values for all pairs; None with too few data sets.
+        p-values of all pairs, by which everything is said; None with too few data sets. Nemenyi's are at least
+        Friedman's, without which no pair is looked at; Wilcoxon's are corrected by Holm.
     critical_distance : float, optional
-        Average ranks further apart differ significantly.
+        Average ranks further apart differ significantly, by Nemenyi's test.
     groups : list of tuples
-        Largest sets of methods without a significant difference, as the lines of the diagram.
+        Largest sets of methods of which no two differ significantly, as the lines of the diagram.
     wins : frame
         Number of data sets on which the row's method beats the column's.
     alpha : float
@@ -63,10 +66,7 @@ class Comparison:
         name : str
             A method.
         """
-        behind = [other for other in self.ranks.index if self.ranks[other] > self.ranks[name]]
-        if self.friedman is not None:
-            limit = self.critical_distance
-            return () if limit is None else tuple(o for o in behind if self.ranks[o] - self.ranks[name] > limit)
+        behind = list(self.ranks.index)[list(self.ranks.index).index(name) + 1 :]
         if self.p_values is None:
             return ()
         return tuple(other for other in behind if self.p_values.loc[name, other] <= self.alpha)
@@ -100,23 +100,36 @@ class Comparison:
         return figure
 
 
-def compare(table: Any, *, larger_is_better: bool = True, alpha: float = 0.05, digits: int | None = None) -> Comparison:
-    """Compare methods over data sets: average ranks, Friedman, Nemenyi, wins, and what may be concluded.
+def compare(
+    table: Any,
+    *,
+    larger_is_better: bool = True,
+    alpha: float = 0.05,
+    digits: int | None = None,
+    test: str = "nemenyi",
+) -> Comparison:
+    """Compare methods over data sets: average ranks, Friedman, tests of all pairs, wins, and what may be concluded.
 
     Parameters
     ----------
     table : frame or array of shape (n_datasets, n_methods)
-        One measure: rows are data sets, columns methods.
+        One measure: rows are data sets, columns methods. Rows that are named as folds, runs or repeats, and several
+        rows of one data set, are refused: they are not independent.
     larger_is_better : bool, default=True
         False for losses.
     alpha : float, default=0.05
         Level of the tests.
     digits : int, optional
         Round to so many significant digits first, as the HMLC ranking paper does with 3.
+    test : {"nemenyi", "wilcoxon"}, default="nemenyi"
+        How pairs are tested: by their average ranks after Friedman's test, or by Wilcoxon's signed ranks with Holm's
+        correction, which finds more and does not depend on the other methods (Benavoli, Corani, Mangili 2016).
 
     References
     ----------
     J. Demsar. Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1-30, 2006.
+
+    A. Benavoli, G. Corani, F. Mangili. Should we really use post-hoc tests based on mean-ranks? JMLR 17, 1-10, 2016.
 
     Examples
     --------
@@ -126,7 +139,9 @@ def compare(table: Any, *, larger_is_better: bool = True, alpha: float = 0.05, d
     >>> compare(table).ranks.to_dict()
     {'forest': 1.0, 'tree': 2.0}
     """
+    check_option("compare", "test", test, ("nemenyi", "wilcoxon"))
     values = check_table(table)
+    _refuse_folds(values)
     ranks = average_ranks(values, larger_is_better=larger_is_better, digits=digits).sort_values(kind="stable")
     beaten = wins(values, larger_is_better=larger_is_better, digits=digits)
     n_datasets, n_methods = values.shape
@@ -136,36 +151,98 @@ def compare(table: Any, *, larger_is_better: bool = True, alpha: float = 0.05, d
             f"than 10 are better); the best average rank is {ranks.iloc[0]:.2f} ({ranks.index[0]})."
         )
         return Comparison(values, ranks, None, None, None, [tuple(ranks.index)], beaten, alpha, sentence)
-    test = friedman(values, digits=digits)
+    omnibus = friedman(values, digits=digits)
+    names = [str(name) for name in ranks.index]
+    if test == "wilcoxon":
+        p_values = _wilcoxon(values, names, larger_is_better, digits)
+        groups = largest_groups(names, p_values.to_numpy(), alpha)
+        sentence = _wilcoxon_sentence(ranks, p_values, n_datasets, alpha)
+        return Comparison(values, ranks, omnibus, p_values, None, groups, beaten, alpha, sentence)
     distance = critical_distance(n_methods, n_datasets, alpha=alpha)
-    p_values = nemenyi(values, digits=digits).loc[ranks.index, ranks.index]
-    differ = test.p_value <= alpha
-    groups = _groups(ranks, distance) if differ else [tuple(ranks.index)]
-    sentence = _sentence(ranks, test, distance, alpha, differ)
-    return Comparison(values, ranks, test, p_values, distance if differ else None, groups, beaten, alpha, sentence)
+    pairs = np.maximum(nemenyi(values, digits=digits).loc[names, names].to_numpy(), omnibus.p_value)
+    np.fill_diagonal(pairs, 1.0)
+    p_values = pd.DataFrame(pairs, names, names)
+    groups = largest_groups(names, p_values.to_numpy(), alpha)
+    differ = omnibus.p_value <= alpha
+    sentence = _sentence(ranks, omnibus, p_values, distance, alpha)
+    return Comparison(values, ranks, omnibus, p_values, distance if differ else None, groups, beaten, alpha, sentence)
 
 
-def _groups(ranks: pd.Series, distance: float) -> list[tuple[str, ...]]:
-    """Runs of methods, ordered by rank, whose ends are within the critical distance; only the largest are kept."""
-    values = ranks.to_numpy()
-    ends = [int(np.searchsorted(values, value + distance, side="right")) for value in values]
-    return [
-        tuple(ranks.index[start:end])
-        for start, end in enumerate(ends)
-        if end - start > 1 and (start == 0 or ends[start - 1] < end)
-    ]
+def largest_groups(names: list[str], p_values: np.ndarray, alpha: float) -> list[tuple[str, ...]]:
+    """Largest sets of at least two methods of which no two differ, each in the order of `names`.
+
+    Parameters
+    ----------
+    names : list of str
+        The methods.
+    p_values : array of shape (n_methods, n_methods)
+        Of all pairs.
+    alpha : float
+        Level of the test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.compare.comparison import largest_groups
+    >>> p_values = np.array([[1, 0.01, 0.07], [0.01, 1, 0.5], [0.07, 0.5, 1]])
+    >>> largest_groups(["a", "b", "c"], p_values, 0.05)
+    [('a', 'c'), ('b', 'c')]
+    """
+    groups: list[set[int]] = []
+    for method in range(len(names)):  # each set so far, with what in it does not differ from the next method
+        alike = {other for other in range(method) if p_values[method, other] > alpha}
+        grown = [group & alike | {method} for group in groups] + [{method}]
+        groups = [g for g in groups + grown if not any(g < other for other in groups + grown)]
+        groups = [g for k, g in enumerate(groups) if g not in groups[:k]]
+    return sorted((tuple(names[k] for k in sorted(g)) for g in groups if len(g) > 1), key=lambda g: names.index(g[0]))
 
 
-def _sentence(ranks: pd.Series, test: FriedmanResult, distance: float, alpha: float, differ: bool) -> str:
+def _wilcoxon(values: pd.DataFrame, names: list[str], larger_is_better: bool, digits: int | None) -> pd.DataFrame:
+    """p-values of all pairs, corrected by Holm; 1 where the median difference favours whom the ranks do not."""
+    tests = wilcoxon(values[names], digits=digits)
+    found = pd.DataFrame(np.eye(len(names)), names, names)
+    for pair in tests.itertuples():
+        ahead = pair.median_difference if larger_is_better else -pair.median_difference
+        found.loc[pair.first, pair.second] = found.loc[pair.second, pair.first] = pair.adjusted if ahead >= 0 else 1.0
+    return found
+
+
+_FOLD = re.compile(r"(fold|split|repeat|repetition|run|seed)s?\W*\d*", re.IGNORECASE)
+
+
+def _refuse_folds(values: pd.DataFrame) -> None:
+    """Refuse rows that share training rows, or are of one data set."""
+    index = values.index
+    named = [str(name) for name in index.names if name is not None and _FOLD.fullmatch(str(name))]
+    named += [str(row) for row in index if _FOLD.fullmatch(str(row))][:1]
+    if named or not index.is_unique:
+        what = f"are folds or runs ({named[0]!r})" if named else "name a data set more than once"
+        raise ValueError(
+            f"compare takes data sets that are independent of each other, and rows of this table {what}: folds share "
+            "rows, and most differences that a test over them finds are none. Give one row per data set, such as the "
+            "mean over its folds, or compare on one data set by ramify.analysis.compare_methods."
+        )
+
+
+def _sentence(ranks: pd.Series, test: FriedmanResult, p_values: pd.DataFrame, distance: float, alpha: float) -> str:
     p_value = "p < 0.001" if test.p_value < 0.001 else f"p = {test.p_value:.3f}"
     over = f"Over {test.n_datasets} data sets, Friedman's test of {test.n_methods} methods gives chi-square = "
     finding = f"{over}{test.statistic:.2f}, {p_value}"
-    if not differ:
+    if test.p_value > alpha:
         return f"{finding}: no significant difference at alpha = {alpha:g}."
+    level = f"by Nemenyi's test (critical distance {distance:.2f} at alpha = {alpha:g})"
+    return f"{finding}; {level} {_verdict(ranks, p_values, alpha)}."
+
+
+def _wilcoxon_sentence(ranks: pd.Series, p_values: pd.DataFrame, n_datasets: int, alpha: float) -> str:
+    level = f"by Wilcoxon's signed ranks with Holm's correction (alpha = {alpha:g})"
+    return f"Over {n_datasets} data sets, {level}, {_verdict(ranks, p_values, alpha)}."
+
+
+def _verdict(ranks: pd.Series, p_values: pd.DataFrame, alpha: float) -> str:
+    """Whom the method of the best average rank is better than; or else which pairs differ at all."""
     best = str(ranks.index[0])
-    worse = [f"{name} ({ranks[name]:.2f})" for name in ranks.index[1:] if ranks[name] - ranks.iloc[0] > distance]
-    against = ", ".join(worse) if worse else "no single other method"
-    return (
-        f"{finding}; by Nemenyi's test (critical distance {distance:.2f} at alpha = {alpha:g}) "
-        f"{best} (average rank {ranks.iloc[0]:.2f}) is significantly better than {against}."
-    )
+    worse = [f"{name} ({ranks[name]:.2f})" for name in ranks.index[1:] if p_values.loc[best, name] <= alpha]
+    if worse:
+        return f"{best} (average rank {ranks.iloc[0]:.2f}) is significantly better than {', '.join(worse)}"
+    return f"{best} (average rank {ranks.iloc[0]:.2f}) is significantly better than no single other method"

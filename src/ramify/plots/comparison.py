@@ -13,7 +13,9 @@ from ramify.plots.style import COLOURS, plain_figure, shortened
 
 
 def critical_difference(comparison: Any) -> Figure:
-    """Mean ranks on a line, best on the right; a bar joins methods that do not differ significantly.
+    """Mean ranks on a line, best on the right; a bar joins methods of which no two differ significantly.
+
+    Where a method between two others is not of their group, dots on the bar mark those that are.
 
     Parameters
     ----------
@@ -36,16 +38,19 @@ def critical_difference(comparison: Any) -> Figure:
     >>> figure = critical_difference(compare([[0.9, 0.8, 0.7]] * 6))
     >>> figure.savefig("ranks.svg")  # doctest: +SKIP
     """
-    names, ranks = [str(name) for name in comparison.ranks.index], comparison.ranks.to_numpy()
+    by_rank = comparison.ranks.sort_values(kind="stable")
+    names, ranks = [str(name) for name in by_rank.index], by_rank.to_numpy()
     low, high = int(np.floor(ranks.min())), int(np.ceil(ranks.max()))
     high = max(high, low + 1)
     n_right = len(names) - len(names) // 2
-    groups = [(names.index(str(group[0])), names.index(str(group[-1]))) for group in comparison.groups]
+    groups = [[names.index(str(name)) for name in group] for group in comparison.groups]
     figure, axes = plain_figure(7, 1.3 + 0.16 * len(groups) + 0.27 * n_right)
     _draw_scale(axes, low, high, comparison.critical_distance)
-    for number, (first, last) in enumerate(groups):
-        y = -0.14 - 0.13 * number
-        axes.plot([ranks[first] - 0.03, ranks[last] + 0.03], [y, y], color=COLOURS[1], linewidth=3.5)
+    for number, group in enumerate(groups):
+        y, inside = -0.14 - 0.13 * number, ranks[group]
+        axes.plot([inside.min() - 0.03, inside.max() + 0.03], [y, y], color=COLOURS[1], linewidth=3.5)
+        if len(group) < np.sum((ranks >= inside.min()) & (ranks <= inside.max())):  # a method between is not of them
+            axes.plot(inside, np.full(len(group), y), "o", color=COLOURS[1], markersize=6)
     margin = 0.06 * (high - low)
     for position, (name, rank) in enumerate(zip(names, ranks, strict=True)):
         on_right = position < n_right

@@ -122,7 +122,7 @@ def label_heatmap(ranking: FeatureRanking, *, n_features: int = 30, labels: Sequ
     ['x', 'y']
     """
     if ranking.per_label is None:
-        raise ValueError("This ranking has no scores per label; rank with ForestRanker(scores='genie3') to get them.")
+        raise ValueError("This ranking has no scores per label; rank with ForestRanker() to get them.")
     names = list(ranking.label_names)
     columns = list(range(len(names))) if labels is None else [names.index(label) for label in labels]
     best = ranking.order[:n_features]

@@ -39,15 +39,17 @@ class ForestRanker(BaseEstimator):
     estimator : forest (ForestClassifier, ForestRegressor, LabelRankingForest) or boosted trees, optional
         The forest; bagging, random forests and extra trees are parameters of it. By default a random forest of 100
         trees: a regressor where y is numbers (`ramify.targets.kind_of`), else a classifier.
-    scores : {"genie3", "symbolic", "permutation", "genie3_oob"} or sequence of them, default="genie3"
+    scores : {"genie3", "symbolic", "permutation", "genie3_oob"} or sequence of them, optional
         What a feature is given credit for; with several, all come from the same forest and the first is the ranking.
+        By default "genie3_oob", or "genie3" of a forest without out-of-bag examples (extra trees, boosted trees).
 
         - "genie3": by how much its tests reduce the impurity, weighted by the examples that reach them; of boosted
-          trees (`BoostedClassifier`, `BoostedRegressor`) by how much they reduce the loss, in mean over the rounds;
+          trees (`BoostedClassifier`, `BoostedRegressor`) by how much they reduce the loss, in mean over the rounds; it
+          favours features with many values, of which some noise is among the best;
         - "symbolic": the share of examples that reach its tests;
         - "permutation": the Random Forest score, by how much the out-of-bag error grows when its values are permuted;
-        - "genie3_oob": Genie3 with the gains measured on out-of-bag examples, which does not favour features with many
-          values.
+        - "genie3_oob": Genie3 with the gains measured on out-of-bag examples, which favours no noise; what gains
+          nothing there scores about 0, above or below.
     error : {"auprc", "brier", "hamming", "misclassification"}, optional
         The error that "permutation" is the growth of. Label sets: 1 - pooled AUPRC (the default), the Brier score, or
         the Hamming loss of labels of frequency 0.5 and more. Classes: the share of wrong ones (the default) or the
@@ -108,7 +110,7 @@ class ForestRanker(BaseEstimator):
         self,
         estimator: Any = None,
         *,
-        scores: str | Sequence[str] = "genie3",
+        scores: str | Sequence[str] | None = None,
         error: str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -140,11 +142,11 @@ class ForestRanker(BaseEstimator):
         ForestRanker
             The fitted ranker.
         """
-        scores = _checked_scores(self, "scores", self.scores)
         check_integer(self, "verbose", self.verbose, low=0)
         check_jobs(self, self.n_jobs)
-        _check_error(self, scores, self.error)
         forest = self._forest(y)
+        scores = _checked_scores(self, "scores", default_score(forest) if self.scores is None else self.scores)
+        _check_error(self, scores, self.error)
         if not forest.bootstrap:
             _refuse_without_bags(scores)
         with fitting(self):
@@ -190,6 +192,24 @@ class ForestRanker(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def default_score(forest: Any) -> str:
+    """The score that favours no noise, where a forest has the out-of-bag examples for it.
+
+    Parameters
+    ----------
+    forest : forest or boosted trees
+        Fitted or not.
+
+    Examples
+    --------
+    >>> from ramify.ensemble import BoostedClassifier, ForestClassifier
+    >>> from ramify.ranking.forest import default_score
+    >>> default_score(ForestClassifier()), default_score(BoostedClassifier())
+    ('genie3_oob', 'genie3')
+    """
+    return "genie3_oob" if forest.bootstrap else "genie3"
 
 
 def forest_ranking(

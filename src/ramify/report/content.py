@@ -8,7 +8,7 @@ import numpy as np
 
 from ramify.analysis import Results
 from ramify.analysis.methods import branch_credit, method_meaning
-from ramify.ranking import FeatureRanking
+from ramify.ranking import Claim, FeatureRanking
 from ramify.ranking.discovery import WHOLE
 from ramify.report.branches import branch_tops, most_driven
 from ramify.report.notation import file_names, rounded, titled
@@ -21,6 +21,9 @@ OWN_FACTOR = 2
 
 CHIPS = 5
 """Features shown beside each label."""
+
+N_ASSOCIATED = 50
+"""Associated features listed for each label, whatever their score."""
 
 
 def report_content(results: Results) -> dict[str, Any]:
@@ -80,7 +83,7 @@ def _title(results: Results) -> str:
 def _features(results: Results) -> dict[str, Any]:
     data = results.dataset
     features: dict[str, Any] = {"names": [], "groups": {}}
-    features |= dict.fromkeys(("claims", "given", "planted", "selected"))
+    features |= dict.fromkeys(("claims", "associations", "given", "planted", "selected"))
     if data is None:
         return features
     features["names"] = titled(data.feature_names, results)
@@ -89,7 +92,9 @@ def _features(results: Results) -> dict[str, Any]:
         position = {name: str(feature) for feature, name in enumerate(data.feature_names)}
         for group, members in results.discoveries.groups.items():
             features["groups"] |= {position[name]: group for name in members if name in position}
-        features["claims"] = [_claimed(results, name) for name in (WHOLE, *label_names(results))]
+        features["claims"] = [_p_and_q(results.claims_of(name)) for name in (WHOLE, *label_names(results))]
+    if results.associations is not None:
+        features["associations"] = [_p_and_q(results.associations_of(name)) for name in (WHOLE, *label_names(results))]
     if data.truth is not None:
         features["planted"] = (np.asarray(abs(data.truth).sum(axis=1)).ravel() > 0).astype(int).tolist()
     if results.selected:
@@ -98,17 +103,17 @@ def _features(results: Results) -> dict[str, Any]:
     return features
 
 
-def _claimed(results: Results, branch: str) -> dict[str, list[float]]:
-    """P and q of the features that are claimed to drive a branch, by position."""
-    claims = results.claims_of(branch) or {}
-    return {str(feature): rounded(np.array([c.p, c.q])) for feature, c in claims.items()}
+def _p_and_q(claims: dict[int, Claim] | None) -> dict[str, list[float]]:
+    """P and q of the features that are claimed of a branch, by position."""
+    return {str(feature): rounded(np.array([c.p, c.q])) for feature, c in (claims or {}).items()}
 
 
 def _driven(per_label: Any, results: Results) -> list[int]:
-    """The label that each feature drives most; only a claimed one where there are claims."""
-    if results.discoveries is None:
+    """The label that each feature goes with most; only a claimed or associated one where these were tested."""
+    if results.discoveries is None and results.associations is None:
         return most_driven(per_label)
-    claims = [results.claims_of(name) or {} for name in label_names(results)]
+    of = results.claims_of if results.discoveries is not None else results.associations_of
+    claims = [of(name) or {} for name in label_names(results)]
     driven = []
     for feature in range(per_label.shape[0]):
         own = [(at[feature].q, at[feature].p, label) for label, at in enumerate(claims) if feature in at]
@@ -118,7 +123,10 @@ def _driven(per_label: Any, results: Results) -> list[int]:
 
 def _methods(results: Results) -> list[dict[str, Any]]:
     n_with = max(1, len(results.per_label()))
-    claims = [list(results.claims_of(name) or {}) for name in label_names(results)]
+    claims = [
+        [*(results.claims_of(name) or {}), *list(results.associations_of(name) or {})[:N_ASSOCIATED]]
+        for name in label_names(results)
+    ]
     methods = []
     for name, given in results.rankings.items():
         _check_ranking(name, given, results)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify.analysis import Results
+from ramify.analysis.first_table import untested
 from ramify.hierarchy import Hierarchy
 from ramify.ranking import FeatureRanking
 from ramify.report.notation import rounded, titled
@@ -74,6 +75,7 @@ def labels_part(results: Results) -> dict[str, Any]:
         "names": titled(names, results),
         "parents": parents,
         "examples": _examples(results),
+        "untested": [untested(results).get(name) for name in names],
         "quality": None if results.label_quality is None else rounded(results.label_quality),
         "baseline": None if results.label_baseline is None else rounded(results.label_baseline),
         "quality_name": results.quality_name.removeprefix("pooled "),

@@ -19,7 +19,10 @@ _OVER = {
     "flat": "The expected share of false claims among all claims is at most {fdr:g}",
     "per_feature": "The expected average, over the selected features, of the share of false claims is at most {fdr:g}",
 }
-_VERBS = {"others": "drives", "nothing": "is associated with"}
+_STATEMENTS = {
+    "others": "{feature} predicts {branch} beyond the others",
+    "nothing": "{feature} is associated with {branch}",
+}
 _MEANINGS = {
     "others": "given all other features, the feature tells something about the branch",
     "nothing": "the feature tells something about the branch, by itself or through others",
@@ -121,19 +124,24 @@ class Discoveries:
     features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_option("Discoveries", "given", self.given, tuple(_VERBS))
+        check_option("Discoveries", "given", self.given, tuple(_STATEMENTS))
         check_option("Discoveries", "control", self.control, tuple(_OVER))
         check_real("Discoveries", "fdr", self.fdr, low=0, high=1, open_low=True, open_high=True)
 
-    @property
-    def verb(self) -> str:
-        """What a feature is claimed to do to a branch: it drives it, or is associated with it."""
-        return _VERBS[self.given]
+    def statement(self, feature: str, branch: str) -> str:
+        """What is claimed of a feature and a branch: it predicts it beyond the others, or is associated with it.
+
+        Parameters
+        ----------
+        feature, branch : str
+            What they are called.
+        """
+        return _STATEMENTS[self.given].format(feature=feature, branch=branch)
 
     @property
     def question(self) -> str:
         """What a claim says."""
-        return f"A feature {self.verb} a branch: {_MEANINGS[self.given]}."
+        return f"{self.statement('A feature', 'a branch')}: {_MEANINGS[self.given]}."
 
     @property
     def guarantee(self) -> str:
@@ -229,7 +237,8 @@ class Discoveries:
         return read_discoveries(path)
 
     def __repr__(self) -> str:
-        return f"Discoveries({len(self.claims)} claims 'feature {self.verb} branch', error rate {self.fdr:g})"
+        statement = self.statement("feature", "branch")
+        return f"Discoveries({len(self.claims)} claims '{statement}', error rate {self.fdr:g})"
 
     def _repr_html_(self) -> str:
         from ramify.notebook import html_table

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ramify.analysis import Results
+from ramify.analysis.first_table import associated_sentences, unclaimed_reasons
 from ramify.report.notation import titled
 from ramify.report.section import Section
 from ramify.shown import shown_number, shown_p
@@ -16,17 +17,21 @@ N_CLAIMS = 200
 def _part(results: Results) -> dict[str, Any] | None:
     found = results.discoveries
     if found is None:
-        return {"sentences": [f"No claims: {results.no_claims}."], "table": None} if results.no_claims else None
+        if not results.no_claims:
+            return None
+        sentences = [f"No claims: {results.no_claims}.", *associated_sentences(results), *unclaimed_reasons(results)]
+        return {"sentences": sentences, "table": None}
     number = "1 claim" if len(found.claims) == 1 else f"{len(found.claims):,} claims"
+    said = found.statement("a feature or group", "a branch")
     sentences = [
-        f"{number} that a feature or group {found.verb} a branch, at an error rate of {100 * found.fdr:g} %.",
+        f"{number} that {said}, at an error rate of {100 * found.fdr:g} %.",
         found.question,
         found.guarantee,
+        *associated_sentences(results),
+        *unclaimed_reasons(results),
     ]
     sentences += [f"{name} cannot be told apart: {', '.join(members)}." for name, members in found.groups.items()]
     sentences += [f"No claim can be made of {name}: {why}." for name, why in found.doubtful.items()]
-    if found.untested:
-        sentences.append(f"{len(found.untested):,} labels have too few rows to be tested.")
     columns = ["Feature", "Branch", "Effect", "Low", "High", "p", "q", "Rows"]
     beyond = any(claim.beyond_parent is not None for claim in found.claims[:N_CLAIMS])
     columns += ["Beyond its parent"] if beyond else []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
 
 from ramify.analysis import Results
 from ramify.analysis.model_quality import LABEL_MEASURES
@@ -10,8 +13,13 @@ from ramify.report.notation import titled
 from ramify.report.section import Section
 from ramify.shown import shown_number
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MOST_LABELS = 100
 """Rows of the table, the most frequent labels; --per-label writes all."""
+
+_FDR = 0.1
 
 _POOLED = (
     "A pooled AUROC can lie below the prior's although most labels are predicted well: it compares all pairs of "
@@ -24,9 +32,12 @@ def _part(results: Results) -> dict[str, Any] | None:
     table = results.label_measures
     if table is None or len(table) < 2:
         return None
-    known = table[table["auprc"].notna()]
-    n_better = int((known["auprc"] > known["prior"]).sum())
-    sentences = [f"{n_better:,} of {len(known):,} labels are predicted better than by their frequency alone (AUPRC)."]
+    known = table[table["auroc"].notna()]
+    n_better = int(_is_above_chance(known).sum())
+    sentences = [
+        f"{n_better:,} of {len(known):,} labels are predicted better than by their frequency alone (AUROC above one "
+        f"half by the test of Mann and Whitney, false discovery rate {100 * _FDR:g} %)."
+    ]
     shown = table.sort_values("rows", ascending=False, kind="stable").head(MOST_LABELS)
     if len(shown) < len(table):
         sentences.append(f"The {len(shown)} most frequent of {len(table):,} labels are listed.")
@@ -37,6 +48,16 @@ def _part(results: Results) -> dict[str, Any] | None:
     ]
     columns = ["Label", *LABEL_MEASURES.values()]
     return {"sentences": [*sentences, _POOLED], "table": {"columns": columns, "rows": rows}}
+
+
+def _is_above_chance(known: pd.DataFrame) -> np.ndarray:
+    """Whether rows with a label score higher than rows without it, beyond what chance does to so many labels."""
+    n_with = known["rows"].to_numpy(dtype=float)
+    n_without = n_with / known["prior"].to_numpy(dtype=float) - n_with
+    spread = np.sqrt((n_with + n_without + 1) / (12 * n_with * n_without))
+    p_values = stats.norm.sf((known["auroc"].to_numpy(dtype=float) - 0.5) / spread)
+    found: np.ndarray = stats.false_discovery_control(p_values) <= _FDR if len(p_values) else np.zeros(0, dtype=bool)
+    return found
 
 
 SECTION = Section("label-quality", 72, "Labels", "How well is each label predicted?", key="label_quality", part=_part)

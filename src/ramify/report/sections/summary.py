@@ -8,22 +8,22 @@ import numpy as np
 
 from ramify.report.notation import percent
 from ramify.report.section import Section
-from ramify.report.sections.drivers import driving
+from ramify.report.sections.drivers import driving, is_tested
 from ramify.targets import target_type
 
-_LEADS: dict[str | None, tuple[str, str]] = {
-    "others": ("Branches have their own drivers", "{name} by {feature}"),
-    "nothing": ("Branches go with features of their own", "{name} with {feature}"),
-    None: ("Ranked first, not tested", "{feature} for {name}"),
+_LEADS: dict[str, tuple[str, str]] = {
+    "claimed": ("Claimed to predict beyond the other features", "{feature} for {name}"),
+    "associated": ("Associated, by themselves or through others", "{feature} with {name}"),
+    "ranked": ("Ranked first, not tested", "{feature} for {name}"),
 }
-"""How the features of branches are spoken of, by what claims are beyond."""
+"""How the first features of branches are spoken of, by how they stand to them."""
 
 
 def summary_sentences(content: dict[str, Any]) -> list[str]:
     """What a reader should know after ten seconds; what the sections add follows."""
     sentences = [_data_sentence(content["data"])] if content["data"] else []
     if content["methods"]:
-        sentences.append(_concentration_sentence(content))
+        sentences.append(_nothing_sentence(content) or _concentration_sentence(content))
         sentences.extend(_branch_sentence(content))
     sentences.extend(_planted_sentence(content))
     if content["features"]["selected"]:
@@ -37,7 +37,8 @@ def lead_sentence(content: dict[str, Any]) -> str:
     if content["methods"]:
         if content["features"]["claims"] is not None:
             return (_branch_sentence(content) or content["claims"]["sentences"])[0]
-        return (_branch_sentence(content) or [_concentration_sentence(content)])[0]
+        other = _nothing_sentence(content) or _concentration_sentence(content)
+        return (_branch_sentence(content) or [other])[0]
     if content["comparisons"]:
         table = content["comparisons"][0]["table"]
         rows = {"Data set": "data sets", "Fold": "folds"}[table["columns"][0]]
@@ -69,8 +70,16 @@ def _concentration_sentence(content: dict[str, Any]) -> str:
     )
 
 
+def _nothing_sentence(content: dict[str, Any]) -> str:
+    """That nothing was found, where something was looked for; a ranking without it is one of chance."""
+    found = [content["features"][key] for key in ("claims", "associations")]
+    if not is_tested(content) or any(any(of_branch for of_branch in part) for part in found if part is not None):
+        return ""
+    return "No feature is shown to matter for any branch: as far as these rows tell, the ranking is by chance."
+
+
 def _branch_sentence(content: dict[str, Any]) -> list[str]:
-    """The two largest branches whose leading feature is not the other's."""
+    """The largest branches whose first feature is not the other's: claimed ones, else associated ones."""
     method = next((m for m in content["methods"] if m["branches"]), None)
     labels = content["labels"]
     if method is None or len(labels["names"]) < 2:
@@ -80,15 +89,17 @@ def _branch_sentence(content: dict[str, Any]) -> list[str]:
         roots = [j for j, parents in enumerate(labels["parents"]) if parents == roots]
     examples = labels["examples"] or [0] * len(labels["names"])
     roots.sort(key=lambda j: -examples[j])
-    leads: dict[str, int] = {}
+    leads: dict[str, dict[str, int]] = {standing: {} for standing in _LEADS}
     for label in roots:
         features = driving(content, method, label)
-        if features and features[0] not in leads:
-            leads[features[0]] = label
-    if len(leads) < 2:
+        if features and features[0][0] not in leads[features[0][1]]:
+            leads[features[0][1]][features[0][0]] = label
+    allowed = list(_LEADS)[:2] if is_tested(content) else ["ranked"]
+    standing = next((standing for standing in allowed if len(leads[standing]) > 1), None)
+    if standing is None:
         return []
-    first = [(labels["names"][label], feature) for feature, label in list(leads.items())[:3]]
-    says, pattern = _LEADS[content["features"]["given"]]
+    first = [(labels["names"][label], feature) for feature, label in list(leads[standing].items())[:3]]
+    says, pattern = _LEADS[standing]
     parts = [pattern.format(name=name, feature=feature) for name, feature in first]
     return [f"{says}: {', '.join(parts[:-1])} and {parts[-1]}."]
 

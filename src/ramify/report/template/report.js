@@ -68,7 +68,7 @@
     return track;
   }
 
-  // ---- who drives what
+  // ---- what predicts what
   const tree = byId("tree");
   let open = new Set(), treeShown = TREE_PAGE, labelQuery = "";
   // At first as many whole levels are open as fit the screen, or else the largest branches of the first.
@@ -104,11 +104,18 @@
     }
     return list;
   }
+  // The most that can be said of a feature and a branch; p and q are of claims, or of associations where there are none.
+  const STANDINGS = ["claimed", "associated", "ranked"], tests = features.claims ?? features.associations, isTested = Boolean(tests);
+  function standingOf(feature, label) {
+    if (features.claims && features.claims[label + 1][feature]) return features.given === "others" ? "claimed" : "associated";
+    return features.associations && features.associations[label + 1][feature] ? "associated" : "ranked";
+  }
   // Features that cannot be told apart are claimed, and shown, as one.
   const unitName = (feature) => features.groups[feature] ?? features.names[feature];
-  function chip(feature, length, share, factor) {
+  function chip(feature, length, share, factor, standing) {
     const own = factor >= content.own_factor && share >= OWN_SHARE;
-    const button = make("button", "chip" + (own ? " own" : "") + (feature === state.feature ? " lit" : ""), unitName(feature));
+    const name = standing === "claimed" || !isTested ? unitName(feature) : features.names[feature];
+    const button = make("button", "chip" + (isTested ? " " + standing : "") + (own && standing !== "ranked" ? " own" : "") + (feature === state.feature ? " lit" : ""), name);
     button.type = "button"; button.dataset.feature = feature;
     button.title = `${features.names[feature]}: ${percent(share)} of this branch's importance, ${factor.toFixed(1)} times its overall share`;
     const fill = make("i"); fill.style.width = 100 * length + "%"; button.append(fill);
@@ -134,14 +141,16 @@
     const chips = make("div", "chips"), b = branch(label);
     if (b) {
       const { overall } = methods[branchMethod()].branches;
-      const units = new Set();
-      for (let i = 0; i < b.features.length && chips.childNodes.length < CHIPS; i++) {
-        const share = branchShare(b, i), unit = features.groups[b.features[i]];
-        if (unit !== undefined && units.has(unit)) continue;
+      const units = new Set(), few = labels.untested[label];
+      const order = few ? [] : [...b.features.keys()].sort((x, y) => STANDINGS.indexOf(standingOf(b.features[x], label)) - STANDINGS.indexOf(standingOf(b.features[y], label)) || x - y);
+      for (const i of order) {
+        if (chips.childNodes.length >= CHIPS) break;
+        const share = branchShare(b, i), unit = features.groups[b.features[i]], standing = standingOf(b.features[i], label);
+        if (standing === "claimed" && unit !== undefined && units.has(unit)) continue;
         units.add(unit);
-        if (features.claims ? claimOf(b.features[i], label) : share > 0) chips.append(chip(b.features[i], b.scores[i] / 1000, share, share / (overall[b.features[i]] || Infinity)));
+        if (standing !== "ranked" || share > 0) chips.append(chip(b.features[i], b.scores[i] / 1000, share, share / (overall[b.features[i]] || Infinity), standing));
       }
-      if (!chips.childNodes.length) chips.append(make("span", "soft small", features.claims ? "no claim" : "no feature stands out"));
+      if (!chips.childNodes.length) chips.append(make("span", "soft small", few || "no feature stands out"));
     }
     row.append(name, examples, quality, chips);
     return row;
@@ -194,7 +203,7 @@
     });
     return rows;
   }
-  function claimOf(feature, label) { return features.claims ? features.claims[label + 1][feature] : undefined; }
+  function claimOf(feature, label) { return tests ? tests[label + 1][feature] : undefined; }
   function sortValue() {
     const key = state.sort;
     if (key === "feature") return (row) => features.names[row.feature].toLowerCase();
@@ -206,10 +215,10 @@
   }
   function columns() {
     const list = [{ key: "place", title: "#", number: true }, { key: "feature", title: "Feature" }, { key: "score", title: methods[state.method].name, down: true }];
-    if (features.claims) list.push({ key: "p", title: "p", number: true }, { key: "q", title: "q", number: true });
+    if (tests) list.push({ key: "p", title: "p", number: true }, { key: "q", title: "q", number: true });
     if (features.planted) list.push({ key: "planted", title: "Planted", down: true });
     if (features.selected) list.push({ key: "selected", title: "Selected", down: true });
-    if (withBranches >= 0 && nLabels > 1) list.push({ key: "drives", title: { others: "Drives most", nothing: "Goes most with" }[features.given] ?? "Matters most for", other: true });
+    if (withBranches >= 0 && nLabels > 1) list.push({ key: "drives", title: !isTested ? "Matters most for" : features.given === "others" ? "Predicts most" : "Goes most with", other: true });
     if (methods.length > 1) methods.forEach((m, i) => list.push({ key: "rank" + i, title: m.name, number: true, other: true, now: i === state.method }));
     return list;
   }
@@ -284,12 +293,12 @@
   function rankingLines() {
     const method = methods[state.label >= 0 ? branchMethod() : state.method];
     const list = ["rank", "feature", method.name + " score"], extra = ["planted", "selected"].filter((key) => features[key]);
-    const others = methods.length > 1 ? methods : [], claims = features.claims ? ["p", "q"] : [];
+    const others = methods.length > 1 ? methods : [], claims = tests ? ["p", "q"] : [];
     const head = [...list, ...claims, ...extra, ...others.map((m) => "rank by " + m.name)];
     return [head, ...rankingRows().map((row) => [row.rank, features.names[row.feature], row.score, ...claims.map((key, i) => claimOf(row.feature, state.label)?.[i] ?? ""), ...extra.map((key) => features[key][row.feature]), ...others.map((m) => m.ranks[row.feature])])];
   }
   function branchLines() {
-    const claims = features.claims ? ["p", "q"] : [], lines = [["feature", "branch", "score", "share", ...claims]];
+    const claims = tests ? ["p", "q"] : [], lines = [["feature", "branch", "score", "share", ...claims]];
     labels.names.forEach((name, label) => { const b = branch(label); b.features.forEach((feature, i) => lines.push([features.names[feature], name, (b.scores[i] / 1000) * b.top, branchShare(b, i), ...claims.map((key, at) => claimOf(feature, label)?.[at] ?? "")])); });
     return lines;
   }

@@ -1,0 +1,51 @@
+"""What can be said of features and branches of a data set at an error rate, or why nothing can."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+from ramify.analysis.methods import RANKING_METHODS
+from ramify.analysis.model_data import model_target
+from ramify.datasets import Dataset
+from ramify.ranking import Discoveries, discoveries
+from ramify.ranking.discovery import Untestable
+
+
+def claims_and_associations(
+    data: Dataset,
+    forest: dict[str, Any],
+    *,
+    fdr: float,
+    given: str,
+    checkpoint: str | PathLike[str] | None,
+) -> dict[str, Any]:
+    """Claims and associations as parts of `Results`: association alone is tested where `given` is "nothing"."""
+    associations = associated(data, forest, fdr=fdr)
+    if given == "nothing":
+        found, why = associations.get("associations"), associations.get("no_claims", "")
+        return {"discoveries": found, "no_claims": why}
+    if not forest["bootstrap"]:
+        return {**associations, "no_claims": "these trees have no out-of-bag rows to test on"}
+    options = {**forest, "n_estimators": 200, "min_samples_leaf": 3, "oob_score": False}
+    return associations | _found(data, options, "discoveries", given="others", fdr=fdr, checkpoint=checkpoint)
+
+
+def associated(data: Dataset, forest: dict[str, Any], *, fdr: float) -> dict[str, Any]:
+    """Associations alone, as parts of `Results`."""
+    return _found(data, {**forest, "oob_score": False}, "associations", given="nothing", fdr=fdr)
+
+
+def _found(data: Dataset, forest: dict[str, Any], part: str, **asked: Any) -> dict[str, Any]:
+    if "boosted" in forest:
+        forest.pop("oob_score")
+    model = RANKING_METHODS["genie3"].build(data, forest=forest, relief={}).estimator
+    running = {"n_jobs": forest["n_jobs"], "random_state": forest["random_state"], "verbose": forest["verbose"]}
+    target = model_target(data)
+    try:
+        found: Discoveries = discoveries(model, data.X, target, sample_weight=data.sample_weight, **asked, **running)
+    except Untestable as error:
+        return {"no_claims": str(error).removesuffix(".")}
+    own = model.encode_target(target).output_names
+    renamed = dict(zip(own, data.label_names, strict=True)) if len(own) == len(data.label_names) else {}
+    return {part: found.with_names(data.feature_names, renamed)}

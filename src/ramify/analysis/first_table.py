@@ -1,0 +1,127 @@
+"""The first table: beside each branch claimed features, associated ones, and the best ranked otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ramify.analysis.results import Results
+from ramify.ranking import Claim
+
+STANDINGS = ("claimed", "associated", "ranked")
+MEANINGS = {
+    "claimed": "predicts the branch beyond the others",
+    "associated": "associated with the branch, by itself or through others",
+    "ranked": "best ranked otherwise, not shown to matter",
+}
+"""How a feature stands to a branch, the most that can be said first."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A feature, or a group of features that cannot be told apart, beside a branch.
+
+    Attributes
+    ----------
+    feature : int
+        Position of the feature, of a group that of its best member.
+    name : str
+        What it is called.
+    standing : {"claimed", "associated", "ranked"}
+        The most that can be said of it.
+    score : float
+        Its score for the branch.
+    claim : Claim or None
+        What was claimed, or found associated.
+    """
+
+    feature: int
+    name: str
+    standing: str
+    score: float
+    claim: Claim | None = None
+
+
+def beside(results: Results, branch: str, n_most: int) -> list[Beside]:
+    """The features beside a branch: claimed ones, associated ones, others by score; none where it has too few rows.
+
+    Parameters
+    ----------
+    results : Results
+        With scores per label.
+    branch : str
+        The label that heads it.
+    n_most : int
+        How many at most.
+    """
+    if branch in untested(results):
+        return []
+    column = results.branch_column(branch)
+    names = results.label_ranking.names
+    order = np.argsort(-column, kind="stable").tolist()
+    claims = results.claims_of(branch) or {}
+    associations = results.associations_of(branch) or {}
+    claimed = [j for j in order if j in claims]
+    rest = sorted((j for j in order if j in associations and j not in claims), key=lambda j: associations[j].p)
+    others = [j for j in order if column[j] > 0 and j not in claims and j not in associations]
+    found: dict[str, Beside] = {}
+    is_drive = results.discoveries is not None and results.discoveries.given == "others"
+    for j in claimed:  # a group once, with its best member
+        made = Beside(j, claims[j].feature, STANDINGS[0 if is_drive else 1], float(column[j]), claims[j])
+        found.setdefault(claims[j].feature, made)
+    for j in rest:
+        found.setdefault(names[j], Beside(j, names[j], "associated", float(column[j]), associations[j]))
+    for j in others[:n_most]:
+        found.setdefault(names[j], Beside(j, names[j], "ranked", float(column[j])))
+    return list(found.values())[:n_most]
+
+
+def untested(results: Results) -> dict[str, str]:
+    """Labels of which nothing is said, and why: too few rows with or without them."""
+    found = results.discoveries or results.associations
+    return {} if found is None else dict(found.untested)
+
+
+def associated_sentences(results: Results) -> list[str]:
+    """How many associations there are beside the claims, in a sentence."""
+    found = results.associations
+    if found is None:
+        return []
+    n_features = len({claim.feature for claim in found.claims})
+    if not n_features:
+        return [f"No feature is associated with any branch at an error rate of {100 * found.fdr:g} %."]
+    are = "1 feature is" if n_features == 1 else f"{n_features:,} features are"
+    pairs = f"{len(found.claims):,} pairs of feature and branch"
+    return [f"{are} associated with branches, by themselves or through others, at the same error rate: {pairs}."]
+
+
+def unclaimed_reasons(results: Results) -> list[str]:
+    """Why branches have no claim, and what would help, in sentences."""
+    found, associations = results.discoveries, results.associations
+    if found is None and associations is None:
+        return []
+    sentences = []
+    few = untested(results)
+    if few:
+        one = next(iter(few))
+        number = "1 label was" if len(few) == 1 else f"{len(few):,} labels were"
+        sentences.append(f"{number} not tested, such as {one}: {few[one]}. More rows, or coarser labels, would help.")
+    if found is None or associations is None:
+        return sentences
+    members = {name: found.groups.get(name, (name,)) for name in (*found.doubtful, *(c.feature for c in found.claims))}
+    claimed = {(member, claim.branch) for claim in found.claims for member in members[claim.feature]}
+    open_pairs = [(claim.feature, claim.branch) for claim in associations.claims]
+    features = {feature for feature, branch in open_pairs if branch and (feature, branch) not in claimed}
+    doubtful = {member for name in found.doubtful for member in members[name]}
+    if features & doubtful:
+        sentences.append(
+            f"{len(features & doubtful):,} associated features cannot be claimed, since other features tell the same: "
+            "leaving near copies out would help."
+        )
+    if features - doubtful:
+        sentences.append(
+            f"{len(features - doubtful):,} features are associated with branches that they are not shown to predict "
+            "beyond the others: what they tell, others may tell too. More rows would help."
+        )
+    return sentences
