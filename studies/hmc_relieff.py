@@ -20,17 +20,11 @@ from ramify.ensemble import ForestClassifier
 from ramify.metrics import auprc
 from ramify.plots import addition_curves
 from ramify.ranking import ReliefRanker, relief_path
-from ramify.study import Study, available, data_folder
+from ramify.study import Study, available, data_files, data_folder
 from ramify.study.cells import Cell
 
-FILES = {
-    # In place of the paper's Yeast-GO, SCOP-GO and SCOP-FUN, which are not at hand.
-    "pheno_GO": ["hmc/go/pheno_GO.train.arff"],
-    "eisen_GO": ["hmc/go/eisen_GO.train.arff"],
-    "Diatoms": ["hmc/others/Diatoms_train.arff"],
-    "ImCLEF07A": ["hmc/others/ImCLEF07A_Train.arff"],
-    "ImCLEF07D": ["hmc/others/ImCLEF07D_Train.arff"],
-}
+# In place of the paper's Yeast-GO, SCOP-GO and SCOP-FUN, pheno_GO and eisen_GO: those are not at hand.
+FILES = data_files("hmc_relieff")
 CONTROLLED = {
     "balanced": {"depth": 3, "width": 2},
     "unbalanced": {"depth": 4, "width": 2, "balance": 0.3},

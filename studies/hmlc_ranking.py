@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
+from ramify_studies.figures import quality_by_size
 
 from ramify.compare import average_ranks, compare, friedman, nemenyi, wilcoxon
 from ramify.datasets import Dataset, read_arff
 from ramify.ensemble import BoostedClassifier, ForestClassifier
-from ramify.plots import critical_difference, quality_by_size
+from ramify.plots import critical_difference
 from ramify.ranking import (
     ReliefRanker,
     efficiency,
@@ -26,18 +27,9 @@ from ramify.ranking import (
     nested_rankings,
     relief_path,
 )
-from ramify.study import Study, available, data_folder
+from ramify.study import Study, available, data_files, data_folder
 
-YEAST = ("cellcycle", "church", "derisi", "eisen", "expr", "gasch1", "pheno", "seq", "spo")
-PARTS = ("train", "valid", "test")
-FILES = {
-    **{f"{name}_FUN": [f"hmc/fun/{name}_FUN.{part}.arff" for part in PARTS] for name in YEAST},
-    "Diatoms": ["hmc/others/Diatoms_train.arff", "hmc/others/Diatoms_test.arff"],
-    "Enron_corr": ["hmc/others/Enron_corr_trainvalid.arff", "hmc/others/Enron_corr_test.arff"],
-    "ImCLEF07A": ["hmc/others/ImCLEF07A_Train.arff", "hmc/others/ImCLEF07A_Test.arff"],
-    "ImCLEF07D": ["hmc/others/ImCLEF07D_Train.arff", "hmc/others/ImCLEF07D_Test.arff"],
-    "struc_FUN": [f"hmc/fun/struc_FUN.{part}.arff" for part in PARTS],  # the widest, so the last
-}
+FILES = data_files("hmlc_ranking")
 # Of the paper's 30 sets these are not at hand.
 ABSENT = (
     "exprindiv-ara, hom-ara, interpro-ara, scop-ara, seq-ara, struc-ara (FUN and GO), hom-yeast-FUN, icpr2010, "

@@ -17,6 +17,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
+from ramify_studies.chain_figures import (
+    global_importance_bars,
+    importance_densities,
+    label_counts,
+    label_densities,
+    label_predictions,
+    measures_by_method,
+    order_losses,
+    r2_histogram,
+    roc_curves,
+    screening_curves,
+)
 from scipy import sparse
 from sklearn.model_selection import ShuffleSplit
 
@@ -42,22 +54,9 @@ from ramify.datasets import Dataset, make_multilabel, read_mulan
 from ramify.ensemble import ForestClassifier
 from ramify.features import Features
 from ramify.metrics import label_set_measures, roc_auc_score
-from ramify.plots import (
-    critical_difference,
-    global_importance_bars,
-    importance_densities,
-    importance_heatmap,
-    label_counts,
-    label_densities,
-    label_predictions,
-    measures_by_method,
-    order_losses,
-    r2_histogram,
-    roc_curves,
-    screening_curves,
-)
+from ramify.plots import critical_difference, importance_heatmap
 from ramify.plots.style import COLOURS
-from ramify.study import Study, available, data_folder
+from ramify.study import Study, available, data_files, data_folder
 from ramify.study.cells import Cell
 
 MEASURES = ["HL", "CL", "PR", "RE", "F2", "AC"]
@@ -114,9 +113,8 @@ class ChainStudy(Study):
 def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     """The designs of sections 3.1, 3.2, 5.3, 6.4 and 7.3."""
     names = ["emotions"] if quick else ["emotions", "scene", "yeast"]
-    parts = {"emotions": ["emotions.arff"], "scene": ["scene-train.arff", "scene-test.arff"], "yeast": ["yeast.arff"]}
-    wanted = {name: [f"multilabel/{file}" for file in (*parts[name], f"{name}.xml")] for name in names}
-    files, missing = available(data_folder(data), wanted)
+    published = data_files("l_classifier_chains")
+    files, missing = available(data_folder(data), {name: published[name] for name in names})
     designs = ["SIM01", "SIM02", "SIM03", "SIM04", "SIM03 AR", "SIM04 AR"] if quick else list(SIMULATED)
     credit_rows, credit_features = (400, 60) if quick else (2000, 564)
     datasets: dict[str, Any] = {name: partial(read_mulan, file[:-1], labels=file[-1]) for name, file in files.items()}

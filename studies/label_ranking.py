@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from ramify_studies.figures import bars_by_dataset
 from sklearn.base import clone
 
 from ramify.compare import average_ranks, compare, dunn, friedman
@@ -18,8 +19,8 @@ from ramify.compare.result_table import wins
 from ramify.datasets import Dataset, read_rankings
 from ramify.ensemble import AverageLabelRanker, LabelRankingForest, NeighborsLabelRanker
 from ramify.metrics import kendall_tau
-from ramify.plots import bars_by_dataset, critical_difference
-from ramify.study import Study, available, data_folder
+from ramify.plots import critical_difference
+from ramify.study import Study, available, data_files, data_folder
 
 PAPER_TAU = pd.DataFrame(
     {
@@ -60,13 +61,14 @@ PAPER_WINS = pd.DataFrame(
 """Table 4.8, over the 15 sets with forests."""
 
 FORESTS = {"LRF-RT": "RT", "LRF-ERT": "ERT", "LRF-LRT": "LRT"}
+FILES = data_files("label_ranking")
 QUICK_SETS = ["glass", "iris", "wine"]
 
 
 def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     """The design of section 4.4."""
     sets = QUICK_SETS if quick else list(PAPER_TAU.index)
-    files, missing = available(data_folder(data), {name: [f"labelranking/kebi/{name}.csv"] for name in sets})
+    files, missing = available(data_folder(data), {name: FILES[name] for name in sets})
     smallest_first = sorted(files, key=lambda name: files[name][0].stat().st_size)
     n_trees = 10 if quick else 100
     tree = {"n_estimators": 1, "bootstrap": False, "max_features": None, "min_category_rows": 1}

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from ramify_studies.figures import bars_by_dataset
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
@@ -22,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ramify.compare import average_ranks, compare, friedman, holm
 from ramify.datasets import Dataset, read_arff, read_edges
 from ramify.metrics import geometric_mean
-from ramify.plots import bars_by_dataset, critical_difference
+from ramify.plots import critical_difference
 from ramify.selection import (
     LazyNeighbors,
     column_hierarchy,
@@ -30,22 +31,10 @@ from ramify.selection import (
     presence,
     selecting_classifier,
 )
-from ramify.study import Study, available, data_folder
+from ramify.study import Study, available, data_files, data_folder
 from ramify.study.cells import Cell
 
-GENES = [f"{organism}-{ontology}" for organism in ("CE", "DM", "MM", "SC") for ontology in ("BP", "CC", "MF")]
-GENERAL = {"Tweets T": "LDSportsTweetst", "Tweets C": "LDSportsTweetsc", "NY Daily": "LDNYDailyheadings"}
-GENERAL |= {"Stb.upon": "LDStumbleupon", "Cities": "LDCities"}
-FILES = {
-    **{
-        name: [f"hierfeat/rpv_go/{name}-threshold-3.arff", f"hierfeat/go_edges_derived/{name}.edges.csv"]
-        for name in GENES
-    },
-    **{
-        name: [f"hierfeat/rpv_general/{file}.arff", f"hierfeat/rpv_general/{file}.csv"]
-        for name, file in GENERAL.items()
-    },
-}
+FILES = data_files("rpv_selection")
 QUICK = ("CE-CC", "DM-CC", "MM-MF", "Cities")
 
 BASELINES = ("none", "negative", "positive", "rpv-ig", "rpv-r", "rpv")

@@ -49,11 +49,12 @@ def _definition(function: Callable[..., Any]) -> Callable[..., Any]:
 def study() -> None:
     """Compare methods over data sets; a run can be stopped at any moment and goes on where it was.
 
-    FILE is a Python file that defines study(data, folder, quick), or study(folder, quick); NAME is one in the folder
-    studies/ of a checkout.
+    FILE is a Python file that defines study(data, folder, quick), or study(folder, quick); NAME is one that comes with
+    Ramify: hmc_relieff, hmlc_ranking, l_classifier_chains, label_ranking or rpv_selection.
 
     \b
     Examples:
+      ramify study data label_ranking
       ramify study run label_ranking --quick
       ramify study status label_ranking --quick
       ramify study compare label_ranking --quick --measure tau
@@ -110,6 +111,42 @@ def run(
         _write_report(chosen, Path(report))
         wrote(report, quiet=quiet or as_json)
     if n_failed:
+        raise SystemExit(3)
+
+
+@study.command("data")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder with the data sets [default: RAMIFY_DATA].")
+@click.argument("name", metavar="NAME")
+@printing_options
+def data_(name: str, data: Path | None, as_json: bool, quiet: bool) -> None:
+    """Say which data sets a study uses, where they come from, and which are there, with their hashes verified.
+
+    \b
+    Examples:
+      ramify study data label_ranking --data ~/data
+    """  # noqa: D301
+    from ramify.study.study_files import data_folder, data_sets, manifest
+
+    folder = data_folder(data)
+    sets = data_sets(name)
+    states = {each.name: each.state(folder) for each in sets}
+    if as_json:
+        click.echo(json_text([{**vars(each), "state": states[each.name]} for each in sets]))
+        return
+    n_there = sum(state == "there" for state in states.values())
+    if not quiet:
+        rows = [(each.name, states[each.name], ", ".join(each.files), each.licence) for each in sets]
+        print_whole(text_table("", ["data set", "state", "files in the data folder", "licence"], rows))
+        for source in dict.fromkeys(each.source for each in sets):
+            names = [each.name for each in sets if each.source == source]
+            click.echo(plain(f"From {source}: {', '.join(names)}."))
+        if generated := manifest()[name]["generated"]:
+            click.echo(f"Made by generators, no file is needed: {', '.join(generated)}.")
+        if absent := manifest()[name]["absent"]:
+            click.echo(f"Used by the paper and not public or not found: {absent}.")
+        where = "no folder was given; pass --data FOLDER or set RAMIFY_DATA" if folder is None else f"in {folder}"
+        click.echo(plain(f"{n_there} of {len(sets)} are there ({where}). Files may be packed (.gz, .bz2, .xz, .zip)."))
+    if "differs" in states.values():
         raise SystemExit(3)
 
 
@@ -291,6 +328,11 @@ def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tup
         chosen: Study = module.study(**given)
     if not isinstance(chosen, Study):
         raise TypeError(f"study() of {name} must return a ramify.Study. It returned {type(chosen).__name__}.")
+    if not chosen.datasets:
+        raise ValueError(
+            f"None of the data sets of {name} is there ({', '.join(chosen.missing)}). Pass --data FOLDER or set "
+            f"RAMIFY_DATA; 'ramify study data {name}' says which files are needed and where they come from."
+        )
     return module, chosen
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -63,54 +62,6 @@ def critical_difference(comparison: Any) -> Figure:
                   ha="left" if on_right else "right")  # fmt: skip
     axes.set_xlim(high + margin, low - margin)
     axes.axis("off")
-    return figure
-
-
-def bars_by_dataset(values: pd.DataFrame, *, measure: str) -> Figure:
-    """Bars side by side, a group per data set and a colour per column: depths, gains, shares.
-
-    Parameters
-    ----------
-    values : DataFrame
-        A row per data set, a column per method; NaN leaves a gap.
-    measure : str
-        What a bar's height is.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
-    C. R. de Sa, C. Soares, A. Knobbe, P. Cortez. Label Ranking Forests. Expert Systems, 2016, Figures 4.1 and 4.2.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from ramify.plots import bars_by_dataset
-    >>> gains = pd.DataFrame({"LRF-RT": [0.03, -0.09], "LRF-ERT": [0.03, -0.04]}, index=["iris", "elevators"])
-    >>> figure = bars_by_dataset(gains, measure="gain in tau")
-    >>> figure.savefig("gains.svg")  # doctest: +SKIP
-    """
-    n_sets, n_columns = values.shape
-    # On a page letters shrink with a figure that is wider than it, so bars get thin first.
-    widest = max(8.0, 0.17 * n_sets)
-    figure, axes = plain_figure(min(widest, max(4.0, 1.2 + n_sets * (0.16 + 0.14 * n_columns))), 3.2)
-    width = 0.8 / n_columns
-    for number, (name, column) in enumerate(values.items()):
-        places = np.arange(n_sets) + (number - (n_columns - 1) / 2) * width
-        heights = column.to_numpy(dtype=np.float64)
-        axes.bar(places, heights, width, color=COLOURS[number % len(COLOURS)], label=shortened(str(name)))
-    if (values.to_numpy(dtype=np.float64) < 0).any():
-        axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_xticks(np.arange(n_sets), [shortened(str(name), 16) for name in values.index], rotation=45, ha="right")
-    axes.tick_params(axis="x", labelsize=8)
-    axes.set_ylabel(measure)
-    axes.grid(axis="y", alpha=0.3)
-    axes.set_axisbelow(True)
-    if n_columns > 1:
-        n_lines = int(np.ceil(n_columns / 5))
-        axes.legend(frameon=False, fontsize="small", ncols=int(np.ceil(n_columns / n_lines)))
     return figure
 
 

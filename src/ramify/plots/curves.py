@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib import colormaps
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -68,64 +67,6 @@ def addition_curves(
     axes.set_xlabel("features used, best first")
     axes.set_ylabel(measure)
     axes.legend(frameon=False, fontsize="small")
-    return figure
-
-
-def quality_by_size(
-    values: pd.DataFrame,
-    *,
-    baseline: float | None = None,
-    measure: str = "AUPRC",
-    size: str = "trees",
-    title: str | None = None,
-) -> Figure:
-    """Quality of rankings against the size of what they come from, one line per column.
-
-    Parameters
-    ----------
-    values : DataFrame
-        The index holds the sizes (trees of an ensemble, rows that Relief visits), a column a ranking.
-    baseline : float, optional
-        Quality without a ranking, as a dashed line.
-    measure, size : str
-        Names of the quality and of the size.
-    title : str, optional
-        What stands above the plot, such as the data set.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
-    M. Petkovic, S. Dzeroski, D. Kocev. Feature ranking for hierarchical multi-label classification with tree ensemble
-    methods. Acta Polytechnica Hungarica 17, 2020, Figure 5.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from ramify.plots import quality_by_size
-    >>> values = pd.DataFrame({"Genie3": [0.50, 0.52], "Symbolic": [0.49, 0.53]}, index=[10, 100])
-    >>> quality_by_size(values, baseline=0.48, title="church_FUN").axes[0].get_xlabel()
-    'trees'
-    """
-    figure, axes = plain_figure(6.4, 3.2)
-    if baseline is not None:
-        axes.axhline(baseline, color=NEUTRAL, linestyle="--", label="unweighted")
-    for number, (name, column) in enumerate(values.items()):
-        axes.plot(
-            values.index,
-            _numbers(column),
-            color=COLOURS[number % len(COLOURS)],
-            marker=MARKERS[number % len(MARKERS)],
-            markersize=4,
-            label=shortened(str(name)),
-        )
-    axes.set_xlabel(size)
-    axes.set_ylabel(measure)
-    if title is not None:
-        axes.set_title(shortened(title, 60), fontsize=10)
-    figure.legend(loc="outside center right", frameon=False, fontsize="small")
     return figure
 
 

@@ -3,6 +3,6 @@
 from ramify.study.backends import ClusterError
 from ramify.study.store import StudyError
 from ramify.study.study import Study
-from ramify.study.study_files import available, data_folder, load_study_file
+from ramify.study.study_files import available, data_files, data_folder, load_study_file
 
-__all__ = ["ClusterError", "Study", "StudyError", "available", "data_folder", "load_study_file"]
+__all__ = ["ClusterError", "Study", "StudyError", "available", "data_files", "data_folder", "load_study_file"]

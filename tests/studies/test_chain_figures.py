@@ -1,6 +1,7 @@
-"""Every figure of the chains can be drawn and saved as vectors, also for odd results."""
+"""Every figure of the study of chains can be drawn and saved as vectors, also for odd results."""
 
 import io
+import sys
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,12 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.tree import DecisionTreeClassifier
 
-from ramify import plots
 from ramify.chains import BinaryRelevance, R2Screening, label_statistics, screening_sweep
 from ramify.datasets import make_multilabel
+from ramify.study import load_study_file
+
+load_study_file("l_classifier_chains")
+plots = sys.modules["ramify_studies.chain_figures"]
 
 
 def importances(n_labels=5, n_features=20):
@@ -50,10 +54,6 @@ def sweep():
         lambda: plots.measures_by_method(results(), group="t", share_y=True),
         lambda: plots.importance_densities(importances()),
         lambda: plots.importance_densities(np.zeros((2, 4))),
-        lambda: plots.importance_heatmap(importances()),
-        lambda: plots.importance_heatmap(importances(), relative_to="matrix", n_predictors=5),
-        lambda: plots.importance_heatmap(importances(n_labels=1)),
-        lambda: plots.importance_heatmap(importances(n_labels=15, n_features=214)),
         lambda: plots.global_importance_bars(importances(), n_predictors=8),
         lambda: plots.roc_curves(*sets()),
         lambda: plots.roc_curves(*sets(), labels=[1], names=["a", "b$", "c"]),
@@ -79,25 +79,8 @@ def _data():
     return data.X, data.y
 
 
-def test_labels_are_ordered_by_their_dendrogram():
-    matrix = np.zeros((4, 8))
-    matrix[[0, 2], 0] = 1.0
-    matrix[[1, 3], 1] = 1.0
-    ticks = [text.get_text() for text in plots.importance_heatmap(matrix).axes[2].get_xticklabels()]
-    assert {frozenset(ticks[:2]), frozenset(ticks[2:])} == {
-        frozenset({"label0", "label2"}),
-        frozenset({"label1", "label3"}),
-    }
 
 
-def test_labels_as_predictors_stay_readable_below_any_number_of_features():
-    figure = plots.importance_heatmap(importances(n_labels=6, n_features=300))
-    _, features, labels = figure.axes[:3]
-    assert [text.get_text() for text in labels.get_yticklabels()] == [f"label{j}" for j in range(6)]
-    assert len(features.get_yticklabels()) <= 100
-    figure.draw_without_rendering()
-    points = labels.get_window_extent().height * 72 / figure.dpi / 6
-    assert points > 6  # the size of the letters
 
 
 def test_the_best_predictor_of_each_label_is_named():

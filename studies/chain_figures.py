@@ -1,4 +1,4 @@
-"""Chains as figures: measures by method, importances of features and labels, label sets, screening and orders."""
+"""Figures of the thesis on L-classifier chains: measures by method, importances, label sets, screening and orders."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.stats import gaussian_kde
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from ramify.chains import LabelStatistics, global_importance, importance_frame, importance_index
-from ramify.plots.style import COLOURS, NEUTRAL, SEQUENTIAL, plain_figure, shortened
+from ramify.plots.style import COLOURS, NEUTRAL, plain_figure, shortened
 
 MEASURES = {
     "HL": "Hamming loss",
@@ -31,28 +30,7 @@ MEASURES = {
 def measures_by_method(results: pd.DataFrame, *, group: str | None = None, share_y: bool = False) -> Figure:
     """Box plots of each measure, one box per method (and group).
 
-    Parameters
-    ----------
-    results : DataFrame
-        One row per run: a column `method`, and one column per measure.
-    group : str, optional
-        Column that tells two or more designs apart; their boxes stand side by side.
-    share_y : bool, default=False
-        Scale every plot from 0 to 1, to compare measures.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figures 5.1, 5.4, 5.7 and 6.1 to 6.6.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from ramify.plots import measures_by_method
-    >>> figure = measures_by_method(pd.DataFrame({"method": ["BR", "LCC"] * 3, "HL": [0.2, 0.18] * 3}))
     """
     names = [name for name in results.columns if name not in {"method", group}]
     groups = [None] if group is None else list(dict.fromkeys(results[group]))
@@ -83,26 +61,7 @@ def measures_by_method(results: pd.DataFrame, *, group: str | None = None, share
 def importance_densities(importances: pd.DataFrame | ArrayLike) -> Figure:
     """Distribution of the importance index of each label's predictors, its best one named.
 
-    Parameters
-    ----------
-    importances : DataFrame or array-like of shape (n_labels, n_features + n_labels)
-        Importances of L-classifier chains.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figures 5.2, 5.5 and 5.8.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from ramify.plots import importance_densities
-    >>> importances = pd.DataFrame([[5.0, 1.0, 0.0, 2.0], [1.0, 3.0, 4.0, 0.0]], ["x", "y"], ["a", "b", "x", "y"])
-    >>> figure = importance_densities(importances)
-    >>> figure.savefig("importances.svg")  # doctest: +SKIP
     """
     frame = _as_frame(importances)
     index = importance_index(frame)
@@ -124,94 +83,10 @@ def importance_densities(importances: pd.DataFrame | ArrayLike) -> Figure:
     return figure
 
 
-def importance_heatmap(
-    importances: pd.DataFrame | ArrayLike, *, relative_to: str = "label", n_predictors: int | None = None
-) -> Figure:
-    """Importance of every predictor (rows, labels in a part of their own) for every label, ordered by a dendrogram.
-
-    Parameters
-    ----------
-    importances : DataFrame or array-like of shape (n_labels, n_features + n_labels)
-        Importances of L-classifier chains.
-    relative_to : {"label", "matrix"}, default="label"
-        What 100 stands for: the best predictor of each label, or of the whole matrix.
-    n_predictors : int, optional
-        Show only the features with the highest global importance, and all labels.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
-    L-classifier chains, Figures 5.3, 5.6, 5.9, 6.7 to 6.11 and 7.6.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from ramify.plots import importance_heatmap
-    >>> importances = pd.DataFrame([[5.0, 1.0, 0.0, 2.0], [1.0, 3.0, 4.0, 0.0]], ["x", "y"], ["a", "b", "x", "y"])
-    >>> figure = importance_heatmap(importances)
-    >>> figure.savefig("importances.svg")  # doctest: +SKIP
-    """
-    frame = _as_frame(importances)
-    n_labels, n_features = frame.shape[0], frame.shape[1] - frame.shape[0]
-    index = importance_index(frame, relative_to=relative_to)
-    shown = np.arange(n_features)
-    if n_predictors is not None:
-        strongest = np.argsort(-global_importance(frame).to_numpy()[:n_features], kind="stable")[:n_predictors]
-        shown = np.sort(strongest)
-    values = index.to_numpy()
-    heights = [0.8, max(0.14, min(0.14 * len(shown), 8.0)), max(0.14, min(0.14 * n_labels, 4.0))]
-    figure = Figure(figsize=(2.6 + 0.35 * n_labels, 1.2 + sum(heights)), layout="constrained")
-    above, features, labels = figure.subplots(3, 1, height_ratios=heights)
-    order = np.arange(n_labels)
-    above.axis("off")
-    if n_labels > 2:
-        tree = dendrogram(linkage(values, "complete"), ax=above, color_threshold=0, above_threshold_color="black")
-        order = np.array(tree["leaves"])
-        above.axis("off")
-    parts = ((features, shown), (labels, np.arange(n_features, n_features + n_labels)))
-    for (axes, predictors), height in zip(parts, heights[1:], strict=True):
-        mesh = axes.pcolormesh(values[order][:, predictors].T, cmap=SEQUENTIAL, vmin=0, vmax=100)
-        axes.invert_yaxis()
-        step = int(np.ceil(0.08 * len(predictors) / height))  # room for a line of text
-        ticks = np.arange(0, len(predictors), step)
-        axes.set_yticks(ticks + 0.5, [shortened(str(index.columns[predictors[t]]), 20) for t in ticks], fontsize=6)
-        axes.tick_params(length=0)
-        axes.set_xticks([])
-    labels.spines["top"].set(color=COLOURS[1], linewidth=1.5)
-    names = [shortened(str(index.index[label]), 20) for label in order]
-    labels.set_xticks(np.arange(n_labels) + 0.5, names, rotation=60, ha="right", fontsize=8)
-    figure.colorbar(mesh, ax=[features, labels], label=f"importance index by {relative_to}", shrink=0.6)
-    return figure
-
-
 def global_importance_bars(importances: pd.DataFrame | ArrayLike, *, n_predictors: int = 30) -> Figure:
     """The predictors that matter most over all labels; labels as predictors have a colour of their own.
 
-    Parameters
-    ----------
-    importances : DataFrame or array-like of shape (n_labels, n_features + n_labels)
-        Importances of L-classifier chains.
-    n_predictors : int, default=30
-        How many.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figure 7.7 and Table 7.8.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from ramify.plots import global_importance_bars
-    >>> importances = pd.DataFrame([[5.0, 1.0, 0.0, 2.0], [1.0, 3.0, 4.0, 0.0]], ["x", "y"], ["a", "b", "x", "y"])
-    >>> figure = global_importance_bars(importances)
-    >>> figure.savefig("importances.svg")  # doctest: +SKIP
     """
     frame = _as_frame(importances)
     index = global_importance(frame)
@@ -231,30 +106,7 @@ def roc_curves(
 ) -> Figure:
     """One receiver operating characteristic per label, with its area.
 
-    Parameters
-    ----------
-    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        Label sets.
-    y_score : array-like of shape (n_samples, n_labels)
-        Scores.
-    labels : sequence of int, optional
-        Columns to show; all by default.
-    names : sequence of str, optional
-        Names of all labels.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figure 7.5.
-
-    Examples
-    --------
-    >>> from ramify.plots import roc_curves
-    >>> figure = roc_curves([[1, 0], [0, 1], [1, 1]], [[0.8, 0.3], [0.6, 0.7], [0.7, 0.2]], names=["x", "y"])
-    >>> figure.savefig("curves.svg")  # doctest: +SKIP
     """
     truth, scores = _dense(y_true), np.asarray(y_score, dtype=np.float64)
     chosen = list(range(truth.shape[1])) if labels is None else list(labels)
@@ -286,32 +138,7 @@ def label_predictions(
 ) -> Figure:
     """Scores and true labels of chosen rows.
 
-    Parameters
-    ----------
-    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        Label sets.
-    y_score : array-like of shape (n_samples, n_labels)
-        Scores.
-    rows : sequence of int
-        Which rows.
-    threshold : float or array-like of shape (n_labels,), default=0.5
-        Score at which a label is predicted.
-    names : sequence of str, optional
-        Names of the labels.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figure 7.8.
-
-    Examples
-    --------
-    >>> from ramify.plots import label_predictions
-    >>> figure = label_predictions([[1, 0], [0, 1]], [[0.8, 0.3], [0.6, 0.7]], [0, 1], names=["x", "y"])
-    >>> figure.savefig("rows.svg")  # doctest: +SKIP
     """
     truth, scores = _dense(y_true), np.asarray(y_score, dtype=np.float64)
     n_labels = truth.shape[1]
@@ -336,26 +163,7 @@ def label_predictions(
 def order_losses(losses: ArrayLike, *, measure: str = "Hamming loss") -> Figure:
     """Distribution of a loss over the orders of a chain.
 
-    Parameters
-    ----------
-    losses : array-like
-        One loss per order.
-    measure : str, default="Hamming loss"
-        Its name.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figure 3.2.
-
-    Examples
-    --------
-    >>> from ramify.plots import order_losses
-    >>> order_losses([0.2, 0.21, 0.25, 0.22]).axes[0].get_xlabel()
-    'Hamming loss of 4 orders'
     """
     return _histogram(np.asarray(losses, dtype=np.float64), f"{measure} of {np.size(losses)} orders", "orders")
 
@@ -363,26 +171,7 @@ def order_losses(losses: ArrayLike, *, measure: str = "Hamming loss") -> Figure:
 def label_counts(statistics: LabelStatistics) -> Figure:
     """Share of rows with 0, 1, 2, ... labels.
 
-    Parameters
-    ----------
-    statistics : LabelStatistics
-        From `ramify.chains.label_statistics`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figure 7.1.
-
-    Examples
-    --------
-    >>> from ramify.chains import label_statistics
-    >>> from ramify.plots import label_counts
-    >>> figure = label_counts(label_statistics([[1, 0], [1, 1], [1, 0], [0, 0]]))
-    >>> [float(bar.get_height()) for bar in figure.axes[0].patches]
-    [0.25, 0.5, 0.25]
     """
     shares = statistics.label_counts / statistics.n_samples
     return _bars([str(n) for n in range(len(shares))], shares, "number of labels per row", "share of rows")
@@ -391,26 +180,7 @@ def label_counts(statistics: LabelStatistics) -> Figure:
 def label_densities(statistics: LabelStatistics) -> Figure:
     """Share of rows that have each label.
 
-    Parameters
-    ----------
-    statistics : LabelStatistics
-        From `ramify.chains.label_statistics`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figure 7.2.
-
-    Examples
-    --------
-    >>> from ramify.chains import label_statistics
-    >>> from ramify.plots import label_densities
-    >>> figure = label_densities(label_statistics([[1, 0], [1, 1], [1, 0], [0, 0]]))
-    >>> [float(bar.get_height()) for bar in figure.axes[0].patches]
-    [0.75, 0.25]
     """
     return _bars(list(statistics.label_names), statistics.label_densities, "label", "density")
 
@@ -418,26 +188,7 @@ def label_densities(statistics: LabelStatistics) -> Figure:
 def r2_histogram(r2: ArrayLike, *, cut: float | None = None) -> Figure:
     """Distribution of the R2 of features on the labels, with the cut of a screening.
 
-    Parameters
-    ----------
-    r2 : array-like of shape (n_features,)
-        As `R2Screening.r2_`.
-    cut : float, optional
-        As `R2Screening.cut_`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figure 7.3.
-
-    Examples
-    --------
-    >>> from ramify.plots import r2_histogram
-    >>> figure = r2_histogram([0.01, 0.02, 0.3, 0.5], cut=0.1)
-    >>> figure.savefig("r2.svg")  # doctest: +SKIP
     """
     figure = _histogram(np.asarray(r2, dtype=np.float64), "R2 of the feature on the labels", "features")
     if cut is not None:
@@ -448,26 +199,7 @@ def r2_histogram(r2: ArrayLike, *, cut: float | None = None) -> Figure:
 def screening_curves(sweep: pd.DataFrame) -> Figure:
     """Measures on validation rows against the share of features that a screening left out.
 
-    Parameters
-    ----------
-    sweep : DataFrame
-        From `ramify.chains.screening_sweep`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    References
-    ----------
     L-classifier chains, Figure 7.4.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from ramify.plots import screening_curves
-    >>> sweep = pd.DataFrame({"percentile": [0, 80], "n_features": [50, 10], "HL": [0.2, 0.22], "AC": [0.5, 0.4]})
-    >>> figure = screening_curves(sweep)
-    >>> figure.savefig("cuts.svg")  # doctest: +SKIP
     """
     names = [name for name in sweep.columns if name not in {"percentile", "n_features"}]
     figure, grid = _grid(len(names), height=1.9)

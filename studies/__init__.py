@@ -1,0 +1,1 @@
+"""The published experiments, run again: a study file per paper, and the figures that they share."""
