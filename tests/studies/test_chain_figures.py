@@ -79,10 +79,6 @@ def _data():
     return data.X, data.y
 
 
-
-
-
-
 def test_the_best_predictor_of_each_label_is_named():
     figure = plots.importance_densities(np.array([[0.1, 0.9, 0.0, 0.2], [0.1, 0.2, 0.7, 0.0]]))
     named = [axes.texts[0].get_text() for axes in figure.axes]

@@ -1,4 +1,6 @@
 import errno
+import gzip
+import hashlib
 import multiprocessing
 import os
 import shutil
@@ -25,6 +27,7 @@ from ramify.ensemble import ForestClassifier
 from ramify.hierarchy import Hierarchy
 from ramify.study import Study, StudyError, available, data_folder, load_study_file
 from ramify.study.store import Store
+from ramify.study.study_files import DataSet, data_sets, study_names
 from tests.study import toy_study
 
 HERE = Path(__file__).parent
@@ -508,3 +511,38 @@ def test_a_study_over_kept_results_reads_no_data_and_tells_what_they_hold(tmp_pa
     assert set(over.results()["status"]) == {"done"}
     assert study.results().empty
     assert list(study.datasets) == ["here", "gone"]
+
+
+def test_a_data_folder_is_needed_only_by_published_data(monkeypatch):
+    monkeypatch.delenv("RAMIFY_DATA", raising=False)
+    assert data_folder() is None
+    assert available(None, {"a": ["a.csv"]}) == ({}, ["a"])
+
+
+def test_studies_come_with_ramify_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAMIFY_DATA", raising=False)
+    for name in study_names():
+        module = load_study_file(name)
+        assert module.study(None, tmp_path / name, quick=True).missing
+        assert list(module.study(None, tmp_path / name).missing) == [data.name for data in data_sets(name)]
+
+
+def test_data_is_verified_by_its_unpacked_content(tmp_path):
+    known = DataSet("a", "", "", "", {"sub/a.csv": hashlib.sha256(b"x,y\n1,2\n").hexdigest()})
+    assert known.state(None) == known.state(tmp_path) == "missing"
+    (tmp_path / "sub").mkdir()
+    packed = tmp_path / "sub" / "a.csv.gz"
+    packed.write_bytes(gzip.compress(b"x,y\n1,2\n"))
+    assert known.state(tmp_path) == "there"
+    packed.write_bytes(gzip.compress(b"x,y\n1,3\n"))
+    assert known.state(tmp_path) == "differs"
+
+
+def test_every_published_set_says_where_it_comes_from_and_on_which_terms():
+    for name in study_names():
+        for data in data_sets(name):
+            assert data.source
+            assert data.licence
+            assert data.layout
+            assert all(len(sha256) in (0, 64) for sha256 in data.files.values())
