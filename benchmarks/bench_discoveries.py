@@ -44,6 +44,7 @@ from ramify.ranking.discovery import discover
 from ramify.ranking.discovery.control import CONTROLS, claimed_at, simes
 from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import FOREST_BINS, column_model
+from ramify.ranking.discovery.rows import RowGroups, copies
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.shown import shown_number, shown_p
 
@@ -121,7 +122,8 @@ def forest_for(design: Design) -> Any:
 def our_claims(design: Design, seed: int) -> dict[str, Any]:
     """One run: claims at each level and control, and p-values where nothing is to be found."""
     features = learn_features(columns_of("bench"), design.X, list(design.categorical) or None)
-    found = survey(Question(forest_for(design), "others", True, 5, seed, 1, 0), features, design.y, None, None)
+    rows = copies(features, seed)[0] if design.row_groups is None else RowGroups(design.row_groups)
+    found = survey(Question(forest_for(design), "others", True, 5, seed, 1, 0), features, design.y, None, None, rows)
     outcome = found.outcome
     truth = branch_truth(design, outcome.branches)
     units = [list(unit.features) for unit in found.units]

@@ -22,7 +22,7 @@ FLAT = Hierarchy.from_edges([], nodes=[f"l{k}" for k in range(12)])
 
 @dataclass(frozen=True)
 class Design:
-    """X, y, which feature drives which label (features x labels), and which features go along with a driver."""
+    """X, y, which feature drives which label, features that go along with a driver, and rows that belong together."""
 
     X: Any
     y: np.ndarray
@@ -31,6 +31,7 @@ class Design:
     hierarchy: Hierarchy | None = None
     kind: str = "labels"
     categorical: tuple[int, ...] = ()
+    row_groups: np.ndarray | None = None
 
 
 Random = np.random.Generator
@@ -256,6 +257,45 @@ def sized(n_features: int) -> Callable[[Random], Design]:
     return make
 
 
+def twins(random: Random) -> Design:
+    hidden = random.standard_normal((400, 60))
+    X = np.sqrt(0.9) * np.repeat(hidden, 2, axis=0) + np.sqrt(0.1) * random.standard_normal((800, 60))
+    Y, truth = labels(random, hidden, TREE, some(random, 60))
+    return Design(X, np.repeat(Y, 2, axis=0), truth, (), TREE)
+
+
+def copied_rows(random: Random) -> Design:
+    X = normal(random)
+    Y, truth = labels(random, X, TREE, some(random, 60))
+    X[760:], Y[760:] = X[:40], Y[:40]
+    return Design(X, Y, truth, (), TREE)
+
+
+def subjects(n_subjects: int, n_visits: int, shared: float, own: float, drives: bool) -> Callable[[Random], Design]:
+    """Rows of a subject share features, and each label an effect of the subject."""
+
+    def make(random: Random) -> Design:
+        group = np.repeat(np.arange(n_subjects), n_visits)
+        X = np.sqrt(shared) * random.standard_normal((n_subjects, 60))[group]
+        X += np.sqrt(1 - shared) * random.standard_normal((len(group), 60))
+        effect = own * random.standard_normal((n_subjects, 12))[group]
+        drivers = some(random, 60)
+        Y, truth = np.zeros((len(group), 12), dtype=np.int64), np.zeros((60, 12), dtype=bool)
+        for node in TREE.topological_order.tolist():
+            score = effect[:, node] - 0.2
+            if drives and node < len(drivers):
+                score += 1.8 * X[:, drivers[node]]
+                truth[drivers[node], node] = True
+            has = random.random(len(group)) < 1 / (1 + np.exp(-score))
+            for parent in TREE.parents[TREE.names[node]]:
+                has &= Y[:, TREE.index(parent)] == 1
+                truth[:, node] |= truth[:, TREE.index(parent)]
+            Y[:, node] = has
+        return Design(X, Y, truth, (), TREE, row_groups=group)
+
+    return make
+
+
 def no_signal(random: Random) -> Design:
     X = normal(random, step=0.7)
     Y, truth = labels(random, X, TREE, [])
@@ -321,4 +361,9 @@ DESIGNS: dict[str, tuple[str, Callable[[Random], Design]]] = {
     "heavy tails": ("neighbours: 0.7 of the one before + t(2)", heavy_tails),
     "size": ("partner = driver squared + noise, labels follow |driver|", sized(60)),
     "size, 600": ("the same, 600 features", sized(600)),
+    "twins": ("400 pairs of rows alike by 0.9, not told", twins),
+    "copied rows": ("40 of 800 rows twice, not told", copied_rows),
+    "visits, no driver": ("80 subjects with 10 visits, nothing drives anything", subjects(80, 10, 0.8, 2.5, False)),
+    "visits": ("80 subjects with 10 visits", subjects(80, 10, 0.8, 2.5, True)),
+    "families": ("200 families of 4", subjects(200, 4, 0.5, 1.8, True)),
 }

@@ -120,8 +120,8 @@ void bind_redraw(nb::module_& m) {
                          R"(Sums over out-of-bag rows of what redrawn columns do, each units x outputs.
 
 ``draws`` is draws x columns x rows; unit u redraws the features ``unit_features[unit_offsets[u]:unit_offsets[u + 1]]``.
-With D the mean change of a row's squared error, d that of its prediction p, w its weight and r its residual:
-w D, w^2 D, w^2 D^2, r d, d and 2 p d + d^2. ``sample_weight`` and ``row_groups`` are what the forest was grown with.)",
+With D the mean change of a row's squared error, d that of its prediction p, w its weight, r its residual, S the sum of
+w D over a group of rows and m that of w: S, m S and S^2 over groups; r d, d and 2 p d + d^2 over rows. ``sample_weight`` and ``row_groups`` are what the forest was grown with.)",
                          "D of each row and output: units x rows x outputs.");
   def_redraw<HeldNumbers>(m, "For numbers; NaN is unknown and changes nothing.", "For numbers.");
 }

@@ -240,29 +240,62 @@ std::vector<std::vector<std::uint64_t>> bags_of(const Forest& forest, const Exam
   return bags;
 }
 
-/// Call `changed(block, row, unit, output, D, d, p)`; a fixed number of blocks of rows, whatever the threads.
-template <class Outputs, class Changed>
+/// Rows that some tree has not seen, and where each group of them ends; a row alone is a group.
+struct GroupedRows {
+  std::vector<std::uint32_t> rows;
+  std::vector<std::size_t> ends;
+};
+
+GroupedRows rows_outside(const std::vector<std::vector<std::uint64_t>>& bags, const Examples& examples,
+                         RowRange range) {
+  GroupedRows found;
+  const auto add = [&](std::uint32_t row) {
+    if (row < range.first || row >= range.last) return;
+    const auto outside = [row](const std::vector<std::uint64_t>& bag) { return !has_bit(bag, row); };
+    if (std::any_of(bags.begin(), bags.end(), outside)) found.rows.push_back(row);
+  };
+  const auto end_group = [&] {
+    const std::size_t before = found.ends.empty() ? 0 : found.ends.back();
+    if (found.rows.size() > before) found.ends.push_back(found.rows.size());
+  };
+  if (examples.group_offsets.empty()) {
+    for (const std::uint32_t row : examples.rows) {
+      add(row);
+      end_group();
+    }
+    return found;
+  }
+  for (std::size_t group = 0; group + 1 < examples.group_offsets.size(); ++group) {
+    for (std::size_t i = examples.group_offsets[group]; i < examples.group_offsets[group + 1]; ++i)
+      add(examples.grouped_rows[i]);
+    end_group();
+  }
+  return found;
+}
+
+/// Call `changed(block, row, unit, output, D, d, p)` row by row, and `ended(block, first, last)` after the rows of each
+/// group; a fixed number of blocks of whole groups, whatever the threads.
+template <class Outputs, class Changed, class Ended>
 void for_each_change(const Forest& forest, const FeatureTable& table, const Outputs& outputs, const Examples& examples,
                      const Redraws& redraws, const RedrawScope& scope, RowRange range, std::int64_t n_blocks,
-                     int n_threads, const Poll& poll, Changed changed) {
+                     int n_threads, const Poll& poll, Changed changed, Ended ended) {
   const auto bags = bags_of(forest, examples, table.n_rows(), n_threads, poll);
-  std::vector<std::uint32_t> rows;
-  for (const std::uint32_t row : examples.rows) {
-    if (row < range.first || row >= range.last) continue;
-    const auto outside = [row](const std::vector<std::uint64_t>& bag) { return !has_bit(bag, row); };
-    if (std::any_of(bags.begin(), bags.end(), outside)) rows.push_back(row);
-  }
-  const auto n_rows = static_cast<std::int64_t>(rows.size());
+  const GroupedRows grouped = rows_outside(bags, examples, range);
+  const auto n_groups = static_cast<std::int64_t>(grouped.ends.size());
   run_tasks(
       n_blocks, n_threads,
       [&](std::int64_t block, int, const Control& control) {
         RowChanges<Outputs> changes(forest, table, outputs, bags, redraws, scope.outputs.size());
-        for (std::int64_t i = n_rows * block / n_blocks; i < n_rows * (block + 1) / n_blocks; ++i) {
-          control.check();
-          const std::uint32_t row = rows[at(i)];
-          changes.visit(row, [&](std::int32_t unit, std::uint32_t k, double change, double shift, double predicted) {
-            changed(block, row, unit, k, change, shift, predicted);
-          });
+        for (std::int64_t g = n_groups * block / n_blocks; g < n_groups * (block + 1) / n_blocks; ++g) {
+          const std::size_t first = g == 0 ? 0 : grouped.ends[at(g - 1)], last = grouped.ends[at(g)];
+          for (std::size_t i = first; i < last; ++i) {
+            control.check();
+            const std::uint32_t row = grouped.rows[i];
+            changes.visit(row, [&](std::int32_t unit, std::uint32_t k, double change, double shift, double predicted) {
+              changed(block, row, unit, k, change, shift, predicted);
+            });
+          }
+          ended(block, grouped.rows.data() + first, grouped.rows.data() + last);
         }
       },
       poll);
@@ -270,33 +303,62 @@ void for_each_change(const Forest& forest, const FeatureTable& table, const Outp
 
 constexpr std::int64_t blocks_of_sums = 16;
 
+/// Sums of one block of groups.
+struct BlockSums {
+  std::vector<double> cells;         ///< by unit, output and sum
+  std::vector<double> of_group;      ///< w D of the group at hand, by unit and output
+  std::vector<std::size_t> touched;  ///< cells of `of_group` that the group at hand changes
+  std::vector<char> is_touched;
+};
+
 template <class Outputs>
 RedrawSums sums_of(const Forest& forest, const FeatureTable& table, const Outputs& outputs, const Examples& examples,
                    const Redraws& redraws, const RedrawScope& scope, const double* residuals, int n_threads,
                    const Poll& poll) {
   const std::size_t n_outputs = scope.outputs.size(), n_cells = at(redraws.n_units) * n_outputs;
   constexpr std::size_t n_sums = 6;
-  std::vector<std::vector<double>> blocks(at(blocks_of_sums), std::vector<double>(n_cells * n_sums, 0.0));
-  for_each_change(forest, table, outputs, examples, redraws, scope, {0, table.n_rows()}, blocks_of_sums, n_threads,
-                  poll,
-                  [&](std::int64_t block, std::uint32_t row, std::int32_t unit, std::uint32_t k, double change,
-                      double shift, double predicted) {
-                    double* const cell = blocks[at(block)].data() + (at(unit) * n_outputs + k) * n_sums;
-                    const double weight = scope.row_weights[row];
-                    cell[0] += weight * change;
-                    cell[1] += weight * weight * change;
-                    cell[2] += weight * weight * change * change;
-                    cell[3] += residuals[at(unit) * at(redraws.n_rows) + row] * shift;
-                    cell[4] += shift;
-                    cell[5] += shift * (2 * predicted + shift);
-                  });
+  std::vector<BlockSums> blocks(at(blocks_of_sums), {std::vector<double>(n_cells * n_sums, 0.0),
+                                                     std::vector<double>(n_cells, 0.0),
+                                                     {},
+                                                     std::vector<char>(n_cells, 0)});
+  for_each_change(
+      forest, table, outputs, examples, redraws, scope, {0, table.n_rows()}, blocks_of_sums, n_threads, poll,
+      [&](std::int64_t b, std::uint32_t row, std::int32_t unit, std::uint32_t k, double change, double shift,
+          double predicted) {
+        BlockSums& block = blocks[at(b)];
+        const std::size_t index = at(unit) * n_outputs + k;
+        if (!block.is_touched[index]) {
+          block.is_touched[index] = 1;
+          block.touched.push_back(index);
+        }
+        block.of_group[index] += scope.row_weights[row] * change;
+        double* const cell = block.cells.data() + index * n_sums;
+        cell[3] += residuals[at(unit) * at(redraws.n_rows) + row] * shift;
+        cell[4] += shift;
+        cell[5] += shift * (2 * predicted + shift);
+      },
+      [&](std::int64_t b, const std::uint32_t* first, const std::uint32_t* last) {
+        BlockSums& block = blocks[at(b)];
+        double weight = 0;
+        for (const std::uint32_t* row = first; row != last; ++row) weight += scope.row_weights[*row];
+        for (const std::size_t index : block.touched) {
+          double* const cell = block.cells.data() + index * n_sums;
+          const double change = block.of_group[index];
+          cell[0] += change;
+          cell[1] += weight * change;
+          cell[2] += change * change;
+          block.of_group[index] = 0;
+          block.is_touched[index] = 0;
+        }
+        block.touched.clear();
+      });
   RedrawSums sums;
   std::vector<double>* const parts[n_sums] = {&sums.change,   &sums.weighted_change, &sums.square,
                                               &sums.residual, &sums.shift,           &sums.spread};
   for (std::size_t s = 0; s < n_sums; ++s) {
     parts[s]->assign(n_cells, 0.0);
-    for (const std::vector<double>& block : blocks) {
-      for (std::size_t cell = 0; cell < n_cells; ++cell) (*parts[s])[cell] += block[cell * n_sums + s];
+    for (const BlockSums& block : blocks) {
+      for (std::size_t cell = 0; cell < n_cells; ++cell) (*parts[s])[cell] += block.cells[cell * n_sums + s];
     }
   }
   return sums;
@@ -310,9 +372,12 @@ std::vector<double> rows_of(const Forest& forest, const FeatureTable& table, con
     throw std::invalid_argument("The range of rows lies outside the table.");
   const std::size_t n_outputs = scope.outputs.size(), n_rows = at(range.last - range.first);
   std::vector<double> changes(at(redraws.n_units) * n_rows * n_outputs, 0.0);
-  for_each_change(forest, table, outputs, examples, redraws, scope, range, blocks_of_sums, n_threads, poll,
-                  [&](std::int64_t, std::uint32_t row, std::int32_t unit, std::uint32_t k, double change, double,
-                      double) { changes[(at(unit) * n_rows + at(row - range.first)) * n_outputs + k] = change; });
+  for_each_change(
+      forest, table, outputs, examples, redraws, scope, range, blocks_of_sums, n_threads, poll,
+      [&](std::int64_t, std::uint32_t row, std::int32_t unit, std::uint32_t k, double change, double, double) {
+        changes[(at(unit) * n_rows + at(row - range.first)) * n_outputs + k] = change;
+      },
+      [](std::int64_t, const std::uint32_t*, const std::uint32_t*) {});
   return changes;
 }
 

@@ -32,11 +32,11 @@ struct RedrawScope {
 
 /// Sums over out-of-bag rows, units x outputs of the scope. A row's change D is the mean over draws of its squared
 /// error with the redrawn prediction less the squared error of its prediction p; d is the mean change of the
-/// prediction.
+/// prediction. S is the sum of w D over a group of rows (each row is one where none are given), m that of w.
 struct RedrawSums {
-  std::vector<double> change;           ///< w D
-  std::vector<double> weighted_change;  ///< w^2 D
-  std::vector<double> square;           ///< w^2 D^2
+  std::vector<double> change;           ///< S, over groups
+  std::vector<double> weighted_change;  ///< m S
+  std::vector<double> square;           ///< S^2
   std::vector<double> residual;         ///< r d, with the residual r of the unit and row
   std::vector<double> shift;            ///< d
   std::vector<double> spread;           ///< 2 p d + d^2

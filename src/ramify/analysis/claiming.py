@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 from ramify.analysis.methods import RANKING_METHODS
 from ramify.analysis.model_data import model_target
 from ramify.datasets import Dataset
-from ramify.ranking import Discoveries, discoveries
+from ramify.ranking import Discoveries, audit, discoveries
 from ramify.ranking.discovery import Untestable
 
 
@@ -19,6 +20,8 @@ def claims_and_associations(
     fdr: float,
     given: str,
     checkpoint: str | PathLike[str] | None,
+    all_rows: bool = False,
+    audited: bool = False,
 ) -> dict[str, Any]:
     """Claims and associations as parts of `Results`: association alone is tested where `given` is "nothing"."""
     associations = associated(data, forest, fdr=fdr)
@@ -28,7 +31,23 @@ def claims_and_associations(
     if not forest["bootstrap"]:
         return {**associations, "no_claims": "these trees have no out-of-bag rows to test on"}
     options = {**forest, "n_estimators": 200, "min_samples_leaf": 3, "oob_score": False}
-    return associations | _found(data, options, "discoveries", given="others", fdr=fdr, checkpoint=checkpoint)
+    asked: dict[str, Any] = {"given": "others", "fdr": fdr, "checkpoint": checkpoint}
+    if all_rows:
+        asked["max_rows"] = None
+    claims = _found(data, options, "discoveries", **asked)
+    if audited and "discoveries" in claims:
+        found = claims["discoveries"]
+        claims["discoveries"] = replace(found, notes=(*found.notes, *_audited(data, options, fdr)))
+    return associations | claims
+
+
+def _audited(data: Dataset, forest: dict[str, Any], fdr: float) -> tuple[str, ...]:
+    model = RANKING_METHODS["genie3"].build(data, forest=forest, relief={}).estimator
+    running = {"n_jobs": forest["n_jobs"], "random_state": forest["random_state"]}
+    try:
+        return audit(model, data.X, model_target(data), fdr=fdr, **running).sentences
+    except Untestable as error:
+        return (f"No audit: {error}",)
 
 
 def associated(data: Dataset, forest: dict[str, Any], *, fdr: float) -> dict[str, Any]:

@@ -39,6 +39,8 @@ def analyse(
     n_jobs: int | None = None,
     verbose: int = 0,
     checkpoint: str | PathLike[str] | None = None,
+    all_rows: bool = False,
+    audit_claims: bool = False,
 ) -> Results:
     """Which features matter, for which labels, how sure that is and how good the rankings are.
 
@@ -76,6 +78,10 @@ def analyse(
         Show progress if positive.
     checkpoint : path, optional
         A folder from which claims go on where they were stopped, as of `ramify.ranking.discoveries`.
+    all_rows : bool, default=False
+        Whether claims are tested on all rows where there are more than 10,000.
+    audit_claims : bool, default=False
+        Whether to say how far claims hold on this table, by `ramify.ranking.audit`; it takes about six times as long.
 
     Returns
     -------
@@ -119,7 +125,13 @@ def analyse(
     if "lcc" in rankers:
         parts["label_importances"] = rankers["lcc"].importance_frame().iloc[:, learnt.n_features :]
     if fdr is not None:
-        parts |= claims_and_associations(learnt, forest, fdr=fdr, given=given, checkpoint=checkpoint)
+        asked: dict[str, Any] = {
+            "given": given,
+            "checkpoint": checkpoint,
+            "all_rows": all_rows,
+            "audited": audit_claims,
+        }
+        parts |= claims_and_associations(learnt, forest, fdr=fdr, **asked)
     if curves is not None:
         run = _Quality(learnt, unseen, random_state, n_jobs, verbose)
         parts |= run.neighbors(rankers, rankings) | run.curves(rankers, curves)

@@ -83,6 +83,9 @@ class ErrorRate(click.ParamType):
               help="Expected share of false claims (and of false associations); none for no tests.")  # fmt: skip
 @click.option("--given", default="others", show_default=True, type=click.Choice(["others", "nothing"]),
               help="What a claim is beyond: all other features, or nothing (association).")  # fmt: skip
+@click.option("--all-rows", is_flag=True, help="Test claims on all rows where there are more than 10,000.")
+@click.option("--audit", is_flag=True,
+              help="Plant drivers and decoys among the features, and say how far claims hold here.")  # fmt: skip
 @click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder from which claims go on when stopped.")
 @click.option("--quality", is_flag=True, help="Add weighted nearest neighbours and curves of added features.")
 @click.option("--folds", default=3, show_default=True, type=WholeNumber(2), help="Folds of the curves.")
@@ -110,6 +113,8 @@ def rank(
     iterations: float,
     fdr: float | None,
     given: str,
+    all_rows: bool,
+    audit: bool,
     checkpoint: str | None,
     quality: bool,
     folds: int,
@@ -166,6 +171,8 @@ def rank(
         n_jobs=jobs,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
         checkpoint=checkpoint,
+        all_rows=all_rows,
+        audit_claims=audit,
     )
     found = replace(found, command=command_line(), seconds=perf_counter() - started)
     for label in labels:

@@ -284,6 +284,7 @@ def claims_lines(found: Results) -> list[str]:
         lines.append(f"{number} of features that cannot be told apart: they are claimed together.")
     if claims.doubtful:
         lines.append(f"No claim can be made of {len(claims.doubtful)}: {', '.join(list(claims.doubtful)[:5])}.")
+    lines += claims.notes
     return lines + beside_claims
 
 

@@ -14,7 +14,7 @@ from ramify.ranking.agreement import (
     spearman,
     stability,
 )
-from ramify.ranking.discovery import Claim, Discoveries, discoveries
+from ramify.ranking.discovery import Audit, Claim, Discoveries, audit, discoveries
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.forest import ForestRanker, forest_ranking, nested_rankings
 from ramify.ranking.groups import correlation_groups, group_frame, subtree_groups
@@ -25,6 +25,7 @@ from ramify.ranking.significance import Significance, significance
 
 __all__ = [
     "AdditionCurve",
+    "Audit",
     "Claim",
     "Discoveries",
     "FeatureRanking",
@@ -36,6 +37,7 @@ __all__ = [
     "Significance",
     "Stability",
     "addition_curve",
+    "audit",
     "correlation_groups",
     "discoveries",
     "efficiency",

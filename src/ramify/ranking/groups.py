@@ -150,6 +150,12 @@ def group_frame(ranking: FeatureRanking, groups: Mapping[str, np.ndarray]) -> pd
 
 def rank_correlations(values: np.ndarray) -> np.ndarray:
     """Spearman correlations of all columns; a missing value counts as the median rank."""
+    unit = standardised_ranks(values)
+    return np.clip(unit.T @ unit, -1, 1)
+
+
+def standardised_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks of each column, of mean 0 and length 1 (0 if constant); a missing value counts as the median rank."""
     ranks = np.empty_like(values)
     for j, column in enumerate(values.T):
         known = ~np.isnan(column)
@@ -157,8 +163,7 @@ def rank_correlations(values: np.ndarray) -> np.ndarray:
         ranks[~known, j] = np.median(ranks[known, j]) if known.any() else 0.0
     centred = ranks - ranks.mean(axis=0)
     length = np.sqrt((centred**2).sum(axis=0))
-    unit = np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
-    return np.clip(unit.T @ unit, -1, 1)
+    return np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
 
 
 def _levels(hierarchy: Hierarchy) -> np.ndarray:

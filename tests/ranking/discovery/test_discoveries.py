@@ -4,13 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ramify.datasets import make_label_ranking
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
 from ramify.hierarchy import Hierarchy
 from ramify.ranking import Discoveries, discoveries
-from ramify.ranking.discovery import discover
+from ramify.ranking.discovery import discover, units
+from ramify.ranking.discovery.predictors import Predictors
+from ramify.ranking.discovery.redraw import column_model
+from ramify.ranking.discovery.units import correlated_features
+from ramify.ranking.groups import rank_correlations
 
 TREE = Hierarchy.from_paths(["a", "a/x", "a/y", "b"])
 
@@ -186,7 +192,7 @@ def test_files_keep_everything(found, tmp_path, suffix):
 def test_every_output_says_which_question_was_asked(found, tmp_path):
     found.save(tmp_path / "claims.csv")
     assert found.question in (tmp_path / "claims.csv").read_text()
-    assert "drives" in repr(found)
+    assert "predicts branch beyond the others" in repr(found)
     assert "at most 0.1" in found._repr_html_()
     assert "given all other features" in found._repr_html_()
     assert "<th>beyond its parent</th>" in found._repr_html_()
@@ -258,3 +264,29 @@ def test_products_of_small_matrices_are_not_shared_among_threads(monkeypatch):
             discoveries(forest(), *planted(120))
         assert threads() == before
     assert seen == [{1}]
+
+
+def test_groups_of_features_are_those_of_average_linkage_over_all_pairs():
+    random = np.random.default_rng(0)
+    hidden = random.standard_normal((200, 12))
+    X = np.repeat(hidden, 4, axis=1) + random.choice([0.05, 0.3, 0.5], 48) * random.standard_normal((200, 48))
+    X[::7, 5] = np.nan
+    apart = 1 - np.abs(rank_correlations(X))
+    np.fill_diagonal(apart, 0)
+    group = fcluster(linkage(squareform(apart, checks=False), "average"), 0.1, "distance")
+    expected = sorted(tuple(np.flatnonzero(group == number).tolist()) for number in np.unique(group))
+    assert correlated_features(Predictors(X, np.zeros(48, dtype=np.int32), 0)) == expected
+    assert 12 < len(expected) < 48
+
+
+def test_features_that_cannot_be_claimed_are_not_modelled(monkeypatch, found):
+    learnt = []
+
+    def counted(predictors, feature, *arguments, **options):
+        learnt.append(feature)
+        return column_model(predictors, feature, *arguments, **options)
+
+    monkeypatch.setattr(units, "column_model", counted)
+    X, Y = planted()
+    assert discoveries(forest(), X, Y, random_state=0) == found
+    assert {0, 1, 2} <= set(learnt) < set(range(12))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -14,6 +15,7 @@ from ramify.ensemble import forest_for
 from ramify.ensemble.forests import check_forest
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.row_weights import checked_sample_weight
+from ramify.ensemble.training_data import checked_row_groups
 from ramify.features import Features, columns_of, feature_names, learn_features
 from ramify.features.frames import take_rows, weighing_rows
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
@@ -23,14 +25,15 @@ from ramify.ranking.discovery.control import CONTROLS, q_values, simes
 from ramify.ranking.discovery.effects import beyond_parents, claim_effects
 from ramify.ranking.discovery.outcome import Outcome, Untestable, outcome_of, refuse_unknown
 from ramify.ranking.discovery.result import Claim, Discoveries, unit_name
+from ramify.ranking.discovery.rows import RowGroups, alike_in_order, copies, effective_number
 from ramify.ranking.discovery.survey import Question, Survey, survey
-from ramify.ranking.discovery.units import MOST_GROUPED
 from ramify.targets import kind_of
 
 GIVEN = ("others", "nothing")
 _FEWEST_ROWS = 100
 _FEWEST_ASSOCIATED = 20
-_MOST_CELLS = 50_000_000
+_FEWEST_GROUPS, _ENOUGH_GROUPS = 20, 80
+_MOST_MEDIANS = 5
 
 
 def discoveries(
@@ -45,6 +48,7 @@ def discoveries(
     control: str = "joint",
     sample_weight: Any = None,
     row_groups: Any = None,
+    max_rows: int | None = 10_000,
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -63,7 +67,7 @@ def discoveries(
         The forest, with the hierarchy where there is one; it is cloned and grown. None takes the forest that was tried:
         200 trees with at least 3 rows in a leaf, for numbers if y is numbers, else for classes or label sets.
     X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-        Features; NaN is missing. At least 100 rows and at most 50 million cells; for association 20 rows.
+        Features; NaN is missing. At least 100 rows; for association 20 rows.
     y : array, CSR or frame
         What the forest takes. Labels with fewer than 10 rows with or without them are not tested.
     given : {"others", "nothing"}, default="others"
@@ -80,10 +84,15 @@ def discoveries(
         What the share is over: all claims, in which whoever drives a branch drives everything above it (DAGGER); the
         mean, over features that are selected, of their own share; or all claims without regard to the hierarchy.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows, in the forest and in the test; rows of weight 0 take no part.
+        Weights of the rows, in the forest and in the test; above 5 medians they count as 5. Rows of weight 0 take no
+        part.
     row_groups : array-like of shape (n_samples,), optional
-        For association: which rows belong together (patients, families, blocks of time). Whole groups then change
-        places, with groups of as many rows.
+        Which rows belong together: patients, families, sites, blocks of time. Bags, folds and tests are by group; for
+        association whole groups change places with groups of as many rows. Without it, rows that are copies or near
+        copies of others are kept together, and said so.
+    max_rows : int or None, default=10_000
+        Where there are more rows, so many of them, drawn at random in whole groups, are asked what features drive: more
+        rows cost time and find little more. None takes all.
     n_jobs : int or None, default=None
         Threads; the result is the same for any number.
     random_state : int, RandomState or None
@@ -110,12 +119,13 @@ def discoveries(
     The redraw is checked: what is left of a column must be unrelated to the redrawn predictions, else the feature is
     reported as doubtful and not claimed. Tables of fewer than 40 features are padded with noise like them (rows in
     another order); a feature of zeros and ones counts a quarter, since trees that cut it all cut it at the same
-    place. The p-value of a branch is that of Simes over its labels. Association compares a label with four orthogonal
-    polynomials of a number's ranks, or with the categories of a nominal feature, and with where values are missing. A
-    feature without ties is tested against 20,000 random orders of the rows, another against 2,000 of its own; beyond,
-    p-values come from an exponential tail. A branch takes the largest of the scores of its labels, in every order as
-    in the data, so labels of few rows keep their error rate. The effect is the share of a label's variance that goes
-    along with the feature, in a branch the largest of its labels.
+    place. The p-value of a branch is that of Simes over its labels.
+
+    Association compares a label with four orthogonal polynomials of a number's ranks, or with the categories of a
+    nominal feature, and with where values are missing. A feature without ties is tested against 20,000 random orders of
+    the rows, another against 2,000 of its own; beyond, p-values come from an exponential tail. A branch takes the
+    largest of the scores of its labels, in every order as in the data, so labels of few rows keep their error rate. The
+    effect is the share of a label's variance that goes along with the feature, in a branch the largest of its labels.
 
     That p-values are valid is measured, not proved: `benchmarks/bench_discoveries.py`. Sharply curved or interacting
     dependence between features can yield false claims. A claim is no statement about causes.
@@ -147,30 +157,65 @@ def discoveries(
     check_integer("discoveries", "verbose", verbose, low=0)
     check_real("discoveries", "fdr", fdr, low=0, high=1, open_low=True, open_high=True)
     check_jobs("discoveries", n_jobs)
+    if max_rows is not None:
+        check_integer("discoveries", "max_rows", max_rows, low=_FEWEST_ROWS)
     weighing = weighing_rows(X, y, sample_weight)
     if weighing is not None:  # a row of weight zero is as good as no row
         X, y = take_rows(X, weighing), take_rows(y, weighing)
         sample_weight = np.asarray(sample_weight)[weighing]
-    forest = _checked_forest(estimator, y, given)
+    forest = checked_estimator(estimator, y, given)
     owner = columns_of("discoveries")
     features = learn_features(owner, X, _nominal(forest, X), max_categories=MAX_CATEGORIES)
     weights = checked_sample_weight(owner, sample_weight, features.values.shape[0])
-    belonging = _checked_groups(row_groups, weighing, features.values.shape[0], given)
+    together = _checked_groups(row_groups, weighing, features.values.shape[0])
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     if given == "nothing":
-        running = {"row_groups": belonging, "seed": seed, "n_jobs": n_jobs, "verbose": verbose}
+        running = {"row_groups": together, "seed": seed, "n_jobs": n_jobs, "verbose": verbose}
         return _associated(forest, features, feature_names(owner), y, weights, fdr, control, **running)
-    _refuse_size(features, groups)
     saved = None if checkpoint is None else Checkpoint(checkpoint)
-    question = Question(forest, given, groups == "auto", n_draws, seed, n_jobs, verbose, saved)
+    asked = {"n_draws": n_draws, "seed": seed, "n_jobs": n_jobs, "verbose": verbose, "checkpoint": saved}
+    with threadpool_limits(limits=1, user_api="blas"):  # products of small matrices: more threads wait for each other
+        notes: list[str] = []
+        rows = _some_rows(features.values.shape[0], together, max_rows, seed, notes)
+        if rows is not None:
+            values = sparse.csr_array(features.values)[rows] if features.is_sparse else features.values[rows]
+            features, y = Features(values, features.n_categories), take_rows(y, rows)
+            weights = None if weights is None else weights[rows]
+            together = None if together is None else np.unique(together[rows], return_inverse=True)[1]
+        return _driven(forest, features, feature_names(owner), y, weights, together, fdr, control, groups, asked, notes)
+
+
+def _driven(
+    forest: Any,
+    features: Features,
+    names: tuple[str, ...],
+    y: Any,
+    weights: np.ndarray | None,
+    together: np.ndarray | None,
+    fdr: float,
+    control: str,
+    groups: str | None,
+    asked: dict[str, Any],
+    notes: list[str],
+) -> Discoveries:
+    """Claims of drive: what is tested, with the notes on rows and weights that go with it."""
+    n_rows, n_features = features.values.shape
+    _refuse_few(n_rows)
+    values = sparse.csr_array(features.values) if features.is_sparse else features.values
+    by_row = Features(values, features.n_categories)
+    weights = _capped(weights, notes)
+    rows = _row_groups(by_row, together, asked["seed"], notes)
+    _refuse_few_groups(rows, weights, notes)
+    # Claims without regard to the hierarchy can be of a label alone, where the whole of y says nothing.
+    level = None if control == "flat" else fdr
+    question = Question(forest, "others", groups == "auto", level=level, **asked)
     singles: list[tuple[int, ...]] | None = None
     if groups is None:
-        singles = [(feature,) for feature in range(features.values.shape[1])]
-    with threadpool_limits(limits=1, user_api="blas"):  # products of small matrices: more threads wait for each other
-        found = survey(question, features, y, weights, singles)
-        values = sparse.csr_array(features.values) if features.is_sparse else features.values
-        by_row = Features(values, features.n_categories)
-        return _discovered(found, feature_names(owner), by_row, y, weights, fdr, control)
+        singles = [(feature,) for feature in range(n_features)]
+    found = survey(question, features, y, weights, singles, rows)
+    if not rows.given:
+        notes += _told_order(by_row, found.outcome)
+    return replace(_discovered(found, names, by_row, y, weights, fdr, control), notes=tuple(notes))
 
 
 def _discovered(
@@ -270,19 +315,95 @@ def _largest_shares(found: Association, outcome: Outcome, claims: np.ndarray) ->
     return shares
 
 
-def _checked_groups(row_groups: Any, weighing: np.ndarray | None, n_rows: int, given: str) -> np.ndarray | None:
-    if row_groups is None:
+def _checked_groups(row_groups: Any, weighing: np.ndarray | None, n_rows: int) -> np.ndarray | None:
+    """Numbers of the groups of the rows that take part."""
+    n_given = n_rows if weighing is None else len(np.asarray(row_groups)) if row_groups is not None else 0
+    groups = checked_row_groups("discoveries", row_groups, n_given)
+    return groups if groups is None or weighing is None else checked_row_groups("discoveries", groups[weighing], n_rows)
+
+
+def _some_rows(
+    n_rows: int, together: np.ndarray | None, max_rows: int | None, seed: int, notes: list[str]
+) -> np.ndarray | None:
+    """Rows to test, ascending, where there are too many; None for all."""
+    if max_rows is None or n_rows <= max_rows:
         return None
-    if given == "others":
-        raise ValueError("discoveries takes row_groups with given='nothing' only: forests draw single rows.")
-    checked = np.asarray(row_groups)
-    checked = checked if weighing is None else checked[weighing]
-    if checked.shape != (n_rows,):
-        raise ValueError(f"row_groups must have one entry per row ({n_rows}). Got the shape {checked.shape}.")
-    return checked
+    random = np.random.default_rng([seed, 6])
+    if together is None:
+        rows = random.permutation(n_rows)[:max_rows]
+    else:
+        order = random.permutation(int(together.max()) + 1)
+        n_so_far = np.cumsum(np.bincount(together)[order])
+        rows = np.flatnonzero(np.isin(together, order[: max(1, int((n_so_far <= max_rows).sum()))]))
+    notes.append(
+        f"{len(rows):,} of {n_rows:,} rows, drawn at random, are tested; more find little more. max_rows=None "
+        "(--all-rows) tests all."
+    )
+    return np.sort(rows)
 
 
-def _checked_forest(estimator: Any, y: Any, given: str) -> Any:
+def _capped(weights: np.ndarray | None, notes: list[str]) -> np.ndarray | None:
+    """Weights of at most 5 medians: a test over few heavy rows is no test."""
+    if weights is None:
+        return None
+    most = _MOST_MEDIANS * float(np.median(weights))
+    n_capped = int((weights > most).sum())
+    if n_capped:
+        notes.append(f"{n_capped:,} rows weigh more than {_MOST_MEDIANS} medians and count as {_MOST_MEDIANS}.")
+    capped: np.ndarray = np.minimum(weights, most)
+    n_effective = effective_number(capped)
+    if n_effective < _FEWEST_ROWS:
+        raise Untestable(
+            f"The weights leave as much as {n_effective:.0f} rows of equal weight tell, and discoveries needs "
+            f"{_FEWEST_ROWS}. Use more even weights, or none."
+        )
+    return capped
+
+
+def _row_groups(features: Features, together: np.ndarray | None, seed: int, notes: list[str]) -> RowGroups:
+    """The groups that were given, else those of rows that are copies of one another."""
+    if together is not None:
+        return RowGroups(together)
+    found, n_copied = copies(features, seed)
+    if n_copied:
+        notes.append(
+            f"{n_copied:,} rows are copies or near copies of others. Copies are kept together in bags and count as one "
+            "in tests."
+        )
+    return found
+
+
+def _refuse_few_groups(rows: RowGroups, weights: np.ndarray | None, notes: list[str]) -> None:
+    if not rows.given:
+        return
+    sizes = rows.sums(np.ones(len(rows.of_row)) if weights is None else weights)
+    n_effective = effective_number(sizes)
+    if n_effective < _FEWEST_GROUPS:
+        raise Untestable(
+            f"The rows are {rows.n_groups:,} groups that tell as much as {n_effective:.0f} groups of equal size, and "
+            f"discoveries needs {_FEWEST_GROUPS} to keep its error rate. Ask for association (given='nothing'), or "
+            "for a ranking, which makes no promise."
+        )
+    if n_effective < _ENOUGH_GROUPS:
+        notes.append(
+            f"The rows tell as much as {n_effective:.0f} independent groups: with fewer than {_ENOUGH_GROUPS} few "
+            "drivers are found."
+        )
+
+
+def _told_order(features: Features, outcome: Outcome) -> list[str]:
+    of_features, of_truth = alike_in_order(features, outcome.truth)
+    if not of_features:
+        return []
+    return [
+        f"Neighbouring rows are alike (median correlation {of_features:.2f} of features, {of_truth:.2f} of labels). If "
+        "rows are in the order of time, place or batch, claims do not keep their error rate: pass the blocks, batches "
+        "or sites as row_groups."
+    ]
+
+
+def checked_estimator(estimator: Any, y: Any, given: str) -> Any:
+    """The forest to grow, or the one that was tried."""
     if estimator is None:
         return forest_for(kind_of(y), n_estimators=200, min_samples_leaf=3)
     if given == "nothing":
@@ -300,20 +421,9 @@ def _nominal(forest: Any, X: Any) -> Any:
     return forest.categorical_features if X is not None else None
 
 
-def _refuse_size(features: Features, groups: str | None) -> None:
-    n_rows, n_features = features.values.shape
+def _refuse_few(n_rows: int) -> None:
     if n_rows < _FEWEST_ROWS:
         raise Untestable(
             f"discoveries needs at least {_FEWEST_ROWS} rows to keep its error rate. Got {n_rows}; a ranking "
             "(ForestRanker, ReliefRanker) makes no such promise and takes fewer."
-        )
-    if n_rows * n_features > _MOST_CELLS:
-        raise Untestable(
-            f"discoveries takes at most {_MOST_CELLS:,} cells. Got {n_rows:,} rows x {n_features:,} features; choose "
-            "features without looking at y, such as those with the largest variance."
-        )
-    if groups == "auto" and n_features > MOST_GROUPED:
-        raise Untestable(
-            f"groups='auto' compares all pairs of features and takes at most {MOST_GROUPED:,}. Got {n_features:,}; "
-            "use groups=None, or choose features without looking at y, such as those with the largest variance."
         )

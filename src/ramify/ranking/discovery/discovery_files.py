@@ -51,6 +51,7 @@ def plain_discoveries(found: Discoveries) -> dict[str, Any]:
         "groups": {name: list(members) for name, members in found.groups.items()},
         "untested": dict(found.untested),
         "doubtful": dict(found.doubtful),
+        "notes": list(found.notes),
     }
 
 
@@ -77,6 +78,7 @@ def _from_plain(content: Any) -> Discoveries:
         doubtful={str(name): str(why) for name, why in content["doubtful"].items()},
         features=tuple(map(str, content["features"])),
         branches=tuple(map(str, content["branches"])),
+        notes=tuple(map(str, content.get("notes", ()))),
         given=asked["given"],
         control=asked["control"],
         fdr=float(asked["fdr"]),
@@ -109,6 +111,8 @@ def _write_csv(found: Discoveries, file: TextIO) -> None:
         line("tested", "", name, "")
     for name, why in found.untested.items():
         line("untested", "", name, why)
+    for note in found.notes:
+        line("note", "", "", note)
     for name in _ASKED:
         line("asked", name, "", str(getattr(found, name)))
     line("asked", "question", "", found.question)
@@ -127,6 +131,7 @@ def _read_csv(text: str) -> Discoveries:
         "features": [],
         "branches": [],
         "untested": {},
+        "notes": [],
     }
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(_COLUMNS):
@@ -145,6 +150,8 @@ def _read_csv(text: str) -> Discoveries:
             content["branches"].append(branch)
         elif status == "untested":
             content["untested"][branch] = note
+        elif status == "note":
+            content["notes"].append(note)
         elif status == "asked":
             content[feature] = note
         else:

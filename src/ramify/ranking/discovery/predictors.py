@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ramify.ranking.discovery.rows import RowGroups
+
 N_FOLDS = 5
 FEW_VALUES = 10
 """Numeric features with at most so many values are redrawn as classes."""
@@ -25,15 +27,21 @@ class Predictors:
         Number of values of a nominal feature, 0 for a numeric one.
     seed : int
         Of the folds.
+    row_groups : RowGroups or None
+        Rows that stand in one fold and in one bag; None takes each to stand alone.
     """
 
-    def __init__(self, values: np.ndarray, n_categories: np.ndarray, seed: int) -> None:
+    def __init__(
+        self, values: np.ndarray, n_categories: np.ndarray, seed: int, row_groups: RowGroups | None = None
+    ) -> None:
         self.values = values
+        self.row_groups = RowGroups.alone(len(values)) if row_groups is None else row_groups
         self.n_categories = n_categories
         self.n_rows, self.n_features = values.shape
-        order = np.random.default_rng([seed, 0]).permutation(self.n_rows)
-        self.fold = np.empty(self.n_rows, dtype=np.int64)
-        self.fold[order] = np.arange(self.n_rows) * N_FOLDS // self.n_rows
+        n_groups = self.row_groups.n_groups
+        fold = np.empty(n_groups, dtype=np.int64)
+        fold[np.random.default_rng([seed, 0]).permutation(n_groups)] = np.arange(n_groups) * N_FOLDS // n_groups
+        self.fold = fold[self.row_groups.of_row]
 
     def prepare(self) -> None:
         """Compute what many threads are going to read."""

@@ -47,8 +47,9 @@ class Claim:
     branch : str
         The label that heads the branch; empty for the whole of y.
     effect, low, high : float or None
-        Share of what the forest gains over the branch's frequency that is lost when the feature is redrawn, and its
-        95 % interval; None where the forest gains nothing.
+        Share, from 0 to 1, of what the forest explains of the branch that is lost when the feature is redrawn, and its
+        90 % interval, which excludes 0 exactly when the branch as a whole has p < 0.05. None where the forest explains
+        too little for the interval to have bounds.
     p, q : float
         P-value, and the smallest error rate at which the claim is made.
     rows : int
@@ -99,6 +100,8 @@ class Discoveries:
         How often features were redrawn, rows, and features and groups.
     features : tuple of str
         All features that were asked about.
+    notes : tuple of str
+        What was found about the rows and done about it: copies, order, groups, weights.
 
     Examples
     --------
@@ -122,6 +125,7 @@ class Discoveries:
     n_rows: int = 0
     n_units: int = 0
     features: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_option("Discoveries", "given", self.given, tuple(_STATEMENTS))

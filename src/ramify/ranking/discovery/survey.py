@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from ramify.ranking.discovery.control import simes
 from ramify.ranking.discovery.outcome import Outcome, outcome_of, refuse_unknown
 from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import FOREST_BINS
+from ramify.ranking.discovery.rows import RowGroups
 from ramify.ranking.discovery.units import Unit, correlated_features, modelled_units
 from ramify.ranking.forest import grown_on
 
@@ -29,6 +30,9 @@ _CUTS = 4
 """Fewer columns are padded with noise like them; one with fewer places to cut counts for less (one of zeros and ones a
 quarter). Trees that use a column at the same cut again and again, grown on each other's rows, make errors that go
 together, and the t-test takes rows as independent: without padding p-values of such tables are too small."""
+
+_LENIENCY = 3.0
+"""Units are modelled that could be claimed, drawn given nothing, at so many times the level."""
 
 _DOUBTFUL = 0.001
 _MOST_CELLS = 100_000
@@ -51,6 +55,9 @@ class Question:
         As of `discoveries`.
     checkpoint : Checkpoint or None
         Where finished pieces are kept.
+    level : float or None
+        Error rate of the claims to make: units that could not be claimed at it are not modelled and have p = 1. None
+        models all that trees use.
     """
 
     forest: Any
@@ -61,6 +68,7 @@ class Question:
     n_jobs: int | None
     verbose: int
     checkpoint: Checkpoint | None = None
+    level: float | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,7 @@ class Survey:
     table: Any
     growing_weights: np.ndarray | None
     row_weights: np.ndarray
+    row_groups: RowGroups
 
     def draws(self, units: list[Unit]) -> dict[str, Any]:
         """The arguments of the kernels that say what is redrawn."""
@@ -102,7 +111,7 @@ class Survey:
             "outputs": self.outcome.outputs,
             "row_weights": self.row_weights,
             "sample_weight": self.growing_weights,
-            "row_groups": None,
+            "row_groups": self.row_groups.kernel_groups,
             "n_threads": effective_n_jobs(question.n_jobs),
         }
 
@@ -118,7 +127,7 @@ class Survey:
             self.forest.trees_,
             _core.FeatureRows(self.table),
             sample_weight=self.growing_weights,
-            row_groups=None,
+            row_groups=self.row_groups.kernel_groups,
             first_row=first,
             last_row=last,
             n_threads=effective_n_jobs(self.question.n_jobs),
@@ -138,6 +147,7 @@ def survey(
     y: Any,
     sample_weight: np.ndarray | None,
     groups: list[tuple[int, ...]] | None,
+    row_groups: RowGroups | None = None,
 ) -> Survey:
     """Grow a forest, redraw what its trees use, and test.
 
@@ -153,36 +163,69 @@ def survey(
         Weights of the rows.
     groups : list of tuple of int or None
         Units to begin with; None finds them.
+    row_groups : RowGroups or None
+        Rows that belong together; None takes each to stand alone.
     """
     values = np.asarray(features.values.toarray() if features.is_sparse else features.values, dtype=np.float64)
-    predictors = Predictors(values, features.n_categories, question.seed)
+    row_groups = RowGroups.alone(len(values)) if row_groups is None else row_groups
+    predictors = Predictors(values, features.n_categories, question.seed, row_groups)
     plain = feature_table(Features(values, features.n_categories), max_bins=FOREST_BINS, n_jobs=question.n_jobs)
     groups = correlated_features(predictors) if groups is None else groups
     n_missing = _n_lacking(values)
     if n_missing:
         features = _padded(features, values, n_missing, question.seed)
-    forest, data = _grown(question, features, y, sample_weight)
+    forest, data = _grown(question, features, y, sample_weight, row_groups)
     n_rows = predictors.n_rows
     row_weights = np.ones(n_rows) if sample_weight is None else sample_weight.astype(np.float64)
     used = np.bincount(_tested_features(forest), minlength=predictors.n_features)[: predictors.n_features] > 0
-    units = _units(question, predictors, groups, used, plain)
     takes_part = row_weights > 0 if data.weights is None else (row_weights > 0) & (data.weights > 0)
     outcome = outcome_of(data.target, takes_part)
-    held = {feature for unit in units for feature in unit.features}
-    n_unused = sum(not used[list(group)].any() and group[0] not in held for group in groups)
+    shuffled = [Unit(group) for group in groups if used[list(group)].any()]
     found = Survey(
-        units,
-        np.ones((len(units), len(outcome.outputs))),
+        shuffled,
+        np.ones((len(shuffled), len(outcome.outputs))),
         outcome,
-        n_unused,
+        len(groups) - len(shuffled),
         question,
         predictors,
         forest,
         data.table,
         data.weights,
         np.ascontiguousarray(row_weights),
+        row_groups,
     )
-    return _tested(found)
+    if question.given == "nothing":
+        return _tested(found)
+    wanted = used if question.level is None else _claimable(found)
+    units = _modelled(question, predictors, groups, wanted, plain)
+    held = {feature for unit in units for feature in unit.features}
+    n_unused = sum(group[0] not in held for group in groups)
+    p_values = np.ones((len(units), len(outcome.outputs)))
+    return _tested(replace(found, units=units, p_values=p_values, n_unused=n_unused))
+
+
+def _claimable(found: Survey) -> np.ndarray:
+    """The features of units that could be claimed if they were drawn given nothing.
+
+    Given the others a column changes less, so what does not pass then does not pass at all; a p-value of 1 in its stead
+    keeps every error rate. The step-up at the whole of y is at least as liberal as that of DAGGER.
+    """
+    known = _known_rows(found)
+    n_rows, n_units = found.predictors.n_rows, len(found.units) + found.n_unused
+    sizes = _group_sizes(found, known)
+    whole = sparse.csr_array(np.ones((1, len(found.outcome.outputs))))
+    p = np.ones(len(found.units))
+    for first, last in _chunks(found):
+        chunk = found.units[first:last]
+        sums = found.sums(chunk, np.zeros((len(chunk), n_rows)))
+        p[first:last] = simes(_one_sided(sums, sizes), whole)[:, 0]
+    level = _LENIENCY * float(found.question.level or 1.0)
+    order = np.sort(p)
+    passing = np.flatnonzero(order <= level * np.arange(1, len(p) + 1) / n_units)
+    most = level * (passing.max() + 1) / n_units if len(passing) else 0.0
+    wanted = np.zeros(found.predictors.n_features, dtype=bool)
+    wanted[[f for unit, own in zip(found.units, p.tolist(), strict=True) if own <= most for f in unit.features]] = True
+    return wanted
 
 
 def _tested(found: Survey) -> Survey:
@@ -200,7 +243,7 @@ def _tested(found: Survey) -> Survey:
                 progress(last)
     p = np.concatenate(p_values) if p_values else found.p_values
     p[[bool(unit.doubt) for unit in units]] = 1.0
-    return Survey(**{**vars(found), "units": units, "p_values": p})
+    return replace(found, units=units, p_values=p)
 
 
 def _tests(found: Survey, units: list[Unit], known: np.ndarray) -> dict[str, np.ndarray]:
@@ -209,7 +252,7 @@ def _tests(found: Survey, units: list[Unit], known: np.ndarray) -> dict[str, np.
     sums = found.sums(units, residuals)
     is_checked = found.question.given == "others"
     doubt = _redraw_doubt(found, sums, residuals, known) if is_checked else np.ones(len(units))
-    return {"p_values": _one_sided(sums, known, found.row_weights), "doubt": doubt}
+    return {"p_values": _one_sided(sums, _group_sizes(found, known)), "doubt": doubt}
 
 
 def _saved_tests(found: Survey) -> Checkpoint | None:
@@ -220,7 +263,13 @@ def _saved_tests(found: Survey) -> Checkpoint | None:
         return None
     trees = found.forest.trees_.arrays()
     grown = [fact for name in sorted(trees) for fact in (name, trees[name])]
-    rows = [found.outcome.truth, found.outcome.outputs, found.row_weights, found.growing_weights]
+    rows = [
+        found.outcome.truth,
+        found.outcome.outputs,
+        found.row_weights,
+        found.growing_weights,
+        found.row_groups.of_row,
+    ]
     drawn = [question.given, question.n_draws, found.forest.max_bins]
     return columns.of("tests", *drawn, *rows, *grown)
 
@@ -229,14 +278,12 @@ def _saved_columns(question: Question, predictors: Predictors) -> Checkpoint | N
     """Pieces of work on these features done before."""
     if question.checkpoint is None:
         return None
-    return question.checkpoint.of(predictors.values, predictors.n_categories, question.seed)
+    return question.checkpoint.of(predictors.values, predictors.n_categories, predictors.fold, question.seed)
 
 
-def _units(
+def _modelled(
     question: Question, predictors: Predictors, groups: list[tuple[int, ...]], wanted: np.ndarray, table: Any
 ) -> list[Unit]:
-    if question.given == "nothing":
-        return [Unit(group) for group in groups if wanted[list(group)].any()]
     n_wanted = sum(bool(wanted[list(group)].any()) for group in groups)
     with progress_bar(n_wanted, question.verbose, "Learning to redraw features") as progress:
         return modelled_units(
@@ -273,7 +320,9 @@ def _padded(features: Features, values: np.ndarray, n_missing: int, seed: int) -
     return Features(np.hstack([values, *rounds])[:, : n_features + n_missing], n_categories)
 
 
-def _grown(question: Question, features: Features, y: Any, sample_weight: np.ndarray | None) -> tuple[Any, Any]:
+def _grown(
+    question: Question, features: Features, y: Any, sample_weight: np.ndarray | None, row_groups: RowGroups
+) -> tuple[Any, Any]:
     forest = clone(question.forest)
     refuse_unknown(forest.encode_target(y))
     mask = features.n_categories > 0
@@ -283,8 +332,9 @@ def _grown(question: Question, features: Features, y: Any, sample_weight: np.nda
         n_jobs=question.n_jobs,
         verbose=question.verbose,
     )
-    forest.fit(features.values, y, sample_weight)
-    return forest, grown_on(forest, ["permutation"], features.values, y, sample_weight)
+    together = row_groups.kernel_groups
+    forest.fit(features.values, y, sample_weight, row_groups=together)
+    return forest, grown_on(forest, ["permutation"], features.values, y, sample_weight, together)
 
 
 def _tested_features(forest: Any) -> np.ndarray:
@@ -314,20 +364,32 @@ def _known_rows(found: Survey) -> np.ndarray:
     return known
 
 
-def _one_sided(sums: Any, known: np.ndarray, row_weights: np.ndarray) -> np.ndarray:
-    """P-values that the mean change of the error is not above 0, by a t-test over rows; 1 without variance."""
+def _group_sizes(found: Survey, known: np.ndarray) -> np.ndarray:
+    """Weight of each group's known rows: groups x outputs."""
+    return found.row_groups.sums(found.row_weights[:, None] * known)
+
+
+def _one_sided(sums: Any, sizes: np.ndarray) -> np.ndarray:
+    """P-values that the mean change of the error is not above 0, by a t-test over groups of rows; 1 without variance.
+
+    With S the sum of w D over a group and m that of w, the mean is sum S / sum m and its variance that of the sums
+    S - mean m; there are as many degrees of freedom as groups of equal weight would have that tell as much.
+    """
     change, weighted_change, square = sums[:3]
-    n, total, squares = known.sum(axis=0), row_weights @ known, row_weights**2 @ known
+    n, total, squares = (sizes > 0).sum(axis=0), sizes.sum(axis=0), (sizes**2).sum(axis=0)
     mean = change / total
     variance = (square - 2 * mean * weighted_change + mean**2 * squares) / total**2 * (n / np.maximum(n - 1, 1))
     # Sums of rounding errors are no variance.
     right = variance > 1e-24 * np.maximum(square / total**2, 1e-300)
     t = np.divide(mean, np.sqrt(np.where(right, variance, 1.0)), out=np.full(mean.shape, -np.inf), where=right)
-    return stats.t.sf(t, np.maximum(n - 1, 1))
+    return stats.t.sf(t, np.maximum(total**2 / squares - 1, 1))
 
 
 def _redraw_doubt(found: Survey, sums: Any, residuals: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """P-value of each unit that its residuals are unrelated to the redrawn predictions, as they must be."""
+    """P-value of each unit that its residuals are unrelated to the redrawn predictions, as they must be.
+
+    A correlation over rows counts as one over groups: rows of a group may say the same.
+    """
     shifted, shift, spread = sums[3:]
     n = known.sum(axis=0).astype(np.float64)
     product = np.zeros(shifted.shape)
@@ -346,6 +408,8 @@ def _redraw_doubt(found: Survey, sums: Any, residuals: np.ndarray, known: np.nda
     right = variance > 1e-20
     r = np.divide(covariance, np.sqrt(np.where(right, variance, 1.0)), out=np.zeros_like(variance), where=right)
     r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
+    sizes = found.row_groups.sums(mask)
+    n = np.maximum(sizes.sum(axis=0) ** 2 / np.maximum((sizes**2).sum(axis=0), 1e-300), 3.0)
     p = 2 * stats.t.sf(np.abs(r) * np.sqrt((n - 2) / (1 - r**2)), np.maximum(n - 2, 1))
     return simes(p, sparse.csr_array(np.ones((1, p.shape[1]))))[:, 0]
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from ramify.ranking.discovery.checkpoint import Checkpoint
@@ -21,15 +23,15 @@ from ramify.ranking.discovery.redraw import (
     shuffled_rows,
     unit_residual,
 )
-from ramify.ranking.groups import rank_correlations
+from ramify.ranking.groups import standardised_ranks
 
 _NEAR = 0.1
 """Largest mean distance 1 - |Spearman| within a group."""
 
 _DETERMINED = 0.9
 _MOST_MEMBERS = 10
-MOST_GROUPED = 5000
-"""All pairs of features are compared up to so many features."""
+_AT_ONCE = 1000
+"""So many features are compared with all others at a time."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +73,37 @@ class Unit:
 
 
 def correlated_features(predictors: Predictors) -> list[tuple[int, ...]]:
-    """Groups of numeric features by average linkage of 1 - |Spearman|; every feature is in one."""
+    """Groups of numeric features by average linkage of 1 - |Spearman|; every feature is in one.
+
+    A group that average linkage makes at a distance is connected by pairs that are at most as far apart, so that only
+    connected features are compared all with all: any number of features fits into memory.
+    """
     n_features = predictors.n_features
     numeric = np.flatnonzero(predictors.n_categories == 0)
-    if len(numeric) < 2:
-        return [(feature,) for feature in range(n_features)]
-    apart = 1 - np.abs(rank_correlations(predictors.values[:, numeric]))
-    np.fill_diagonal(apart, 0)
-    group = fcluster(linkage(squareform(apart, checks=False), "average"), _NEAR, "distance")
     found = {(feature,) for feature in range(n_features) if predictors.n_categories[feature]}
-    found |= {tuple(numeric[group == number].tolist()) for number in np.unique(group)}
+    ranked = standardised_ranks(predictors.values[:, numeric]).astype(np.float32)
+    links = [_near_pairs(ranked, first) for first in range(0, len(numeric), _AT_ONCE)]
+    pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *links])
+    graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(numeric), len(numeric)))
+    component = connected_components(graph, directed=False)[1] if len(numeric) else np.empty(0, dtype=np.int64)
+    order = np.argsort(component, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(component[order])) + 1):
+        if len(members) < 2:
+            found |= {(int(numeric[member]),) for member in members}
+            continue
+        own = ranked[:, members].astype(np.float64)
+        apart = np.clip(1 - np.abs(own.T @ own), 0, None)
+        np.fill_diagonal(apart, 0)
+        group = fcluster(linkage(squareform(apart, checks=False), "average"), _NEAR, "distance")
+        found |= {tuple(np.sort(numeric[members[group == number]]).tolist()) for number in np.unique(group)}
     return sorted(found)
+
+
+def _near_pairs(ranked: np.ndarray, first: int) -> np.ndarray:
+    """Pairs of columns, the first of them from a block, that a group may hold side by side."""
+    near = np.argwhere(np.abs(ranked[:, first : first + _AT_ONCE].T @ ranked) >= 1 - _NEAR - 1e-5)
+    near[:, 0] += first
+    return near[near[:, 0] < near[:, 1]]
 
 
 def modelled_units(

@@ -31,6 +31,7 @@ def _part(results: Results) -> dict[str, Any] | None:
         *unclaimed_reasons(results),
     ]
     sentences += [f"{name} cannot be told apart: {', '.join(members)}." for name, members in found.groups.items()]
+    sentences += found.notes
     sentences += [f"No claim can be made of {name}: {why}." for name, why in found.doubtful.items()]
     columns = ["Feature", "Branch", "Effect", "Low", "High", "p", "q", "Rows"]
     beyond = any(claim.beyond_parent is not None for claim in found.claims[:N_CLAIMS])

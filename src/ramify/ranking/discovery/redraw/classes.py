@@ -20,7 +20,7 @@ _GAIN = 0.005
 _SURE_LEVEL = 0.01
 _MOST_CURVES, _ROWS_PER_CURVE = 10, 80
 _MOST_COLUMNS, _MOST_WIDE_COLUMNS = 20, 100
-_TREES, _LEAF = 100, 20
+_TREES, _LEAF = 50, 20
 _PRIOR = 0.01
 """Weight of the frequencies in the chances that the forest gives."""
 

@@ -27,7 +27,7 @@ _FULL_GAIN = 0.97
 """Ridge on the most correlated columns, sure or not, has to do so much better than on the sure ones."""
 
 _MOST_STRONG, _ROWS_PER_STRONG = 10, 80
-_TREES, _LEAF, _LINEAR_IN_TREES = 50, 10, 5
+_TREES, _LEAF, _LINEAR_IN_TREES = 30, 10, 5
 
 
 @dataclass(frozen=True)

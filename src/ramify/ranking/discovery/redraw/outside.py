@@ -13,7 +13,6 @@ from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw.screening import product_columns
 
 FOREST_BINS = 32
-_SMALL_BINS = 64
 _MOST_FEATURES = 500
 """The forest on a residual looks at so many features: those that go best with it."""
 
@@ -32,11 +31,11 @@ def forest_of_all(
     own = table.take(features)
     growing = {"max_features": max(1, len(features) // 2), "min_samples_leaf": 5, "seed": seed}
     target = residual[:, None]
-    first = _grown(own, target, known, n_trees=_FIRST_TREES, **growing)
+    first = _grown(predictors, own, target, known, n_trees=_FIRST_TREES, **growing)
     hint = correlation(_outside(predictors, [first], own, known, fill=False)[known, 0], residual[known])
     if hint <= max(_LEAST_HINT, _HINT / np.sqrt(known.sum())):
         return np.zeros(predictors.n_rows)
-    more = _grown(own, target, known, first_tree=_FIRST_TREES, n_trees=_TREES - _FIRST_TREES, **growing)
+    more = _grown(predictors, own, target, known, first_tree=_FIRST_TREES, n_trees=_TREES - _FIRST_TREES, **growing)
     return _outside(predictors, [first, more], own, known)[:, 0]
 
 
@@ -55,10 +54,17 @@ def forest_of_some(
     products = product_columns(predictors, pairs)
     values = np.ascontiguousarray(np.column_stack([predictors.values[:, features], *products]))
     n_categories = np.concatenate([predictors.n_categories[features], np.zeros(len(pairs))])
-    own = feature_table(Features(values, n_categories.astype(np.int32)), max_bins=_SMALL_BINS, n_jobs=1)
+    own = feature_table(Features(values, n_categories.astype(np.int32)), max_bins=FOREST_BINS, n_jobs=1)
     half = -(-values.shape[1] // 2)
     forest = _grown(
-        own, targets, known, n_trees=n_trees, max_features=half, min_samples_leaf=min_samples_leaf, seed=seed
+        predictors,
+        own,
+        targets,
+        known,
+        n_trees=n_trees,
+        max_features=half,
+        min_samples_leaf=min_samples_leaf,
+        seed=seed,
     )
     return _outside(predictors, [forest], own, known)
 
@@ -71,6 +77,7 @@ def correlation(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _grown(
+    predictors: Predictors,
     table: Any,
     targets: np.ndarray,
     known: np.ndarray,
@@ -98,8 +105,7 @@ def _grown(
         backing=0,
     )
     numbers = _core.NumberRows(np.ascontiguousarray(targets), np.ones(targets.shape[1]))
-    bagging = {"sample_weight": _weights(known), "row_groups": None}
-    return _core.grow(table, numbers, growth, **bagging, n_threads=1, progress=None)
+    return _core.grow(table, numbers, growth, **_bagging(predictors, known), n_threads=1, progress=None)
 
 
 def _outside(
@@ -109,12 +115,16 @@ def _outside(
     forest = forests[0] if len(forests) == 1 else _core.Forest.concatenate(forests)
     rows = _core.FeatureRows(table)
     span = {"first_row": 0, "last_row": predictors.n_rows, "n_threads": 1}
-    found = _core.predict_oob(forest, rows, sample_weight=_weights(known), row_groups=None, **span)[0]
+    found = _core.predict_oob(forest, rows, **_bagging(predictors, known), **span)[0]
     found = np.where(np.isnan(found), 0.0, found)
     if known.all() or not fill:
         return found
     return np.where(known[:, None], found, _core.predict(forest, rows, **span))
 
 
-def _weights(known: np.ndarray) -> np.ndarray | None:
-    return None if known.all() else known.astype(np.float64)
+def _bagging(predictors: Predictors, known: np.ndarray) -> dict[str, Any]:
+    """What the kernels must know to draw bags, and to draw them again."""
+    return {
+        "sample_weight": None if known.all() else known.astype(np.float64),
+        "row_groups": predictors.row_groups.kernel_groups,
+    }

@@ -14,7 +14,7 @@ from ramify.ranking.discovery.redraw.location import located, mean_square
 _GAIN = 0.005
 """Nats per row that a stage has to gain on rows that it was not learnt on."""
 
-_OFFSETS = (0.05, 0.01)
+_OFFSET = 0.05
 _POWERS = (0.75, 1.0, 1.25, 1.5)
 """Spread is the exponential of a power of the fit of log(residual + offset)."""
 
@@ -86,18 +86,17 @@ def _scale(
     size = left[known].std()
     plain = _likelihood(left, even, known)
     best, scale = plain, even
-    for offset in _OFFSETS:
-        logs = np.log(np.abs(left) + offset * size)
-        spread = logs[known].std()
-        target = np.where(known, (logs - logs[known].mean()) / spread, 0.0)
-        found = located(predictors, target, known, without, table, seed=seed, only_sure=True)
-        if found.error > 0.99 * mean_square(target, known):
-            break
-        for power in _POWERS:
-            candidate = np.exp(power * spread * np.clip(found.fit, -3, 3))
-            likelihood = _likelihood(left, candidate, known)
-            if likelihood > max(best, plain + _GAIN):
-                best, scale = likelihood, candidate
+    logs = np.log(np.abs(left) + _OFFSET * size)
+    spread = logs[known].std()
+    target = np.where(known, (logs - logs[known].mean()) / spread, 0.0)
+    found = located(predictors, target, known, without, table, seed=seed, only_sure=True)
+    if found.error > 0.99 * mean_square(target, known):
+        return even, 0.0
+    for power in _POWERS:
+        candidate = np.exp(power * spread * np.clip(found.fit, -3, 3))
+        likelihood = _likelihood(left, candidate, known)
+        if likelihood > max(best, plain + _GAIN):
+            best, scale = likelihood, candidate
     return scale, best - plain
 
 
