@@ -82,8 +82,9 @@ def test_noise_is_told_to_be_noise():
 def test_the_first_table_of_a_real_set_is_not_blank(data_folder):
     path = data_folder / "hmc" / "go" / "eisen_GO.train.arff.gz"
     results = analyse(read(str(path)), ensemble="extra-trees", n_estimators=10)
-    tops = [label for label in results.label_ranking.hierarchy.roots if label not in untested(results)]
-    assert any(one.standing == "associated" for label in tops for one in beside(results, label, 3))
+    names = results.label_ranking.label_names
+    n_filled = sum(any(one.standing == "associated" for one in beside(results, name, 3)) for name in names)
+    assert n_filled > 0.2 * sum(name not in untested(results) for name in names)
 
 
 def test_default_scores_favour_no_noise():
