@@ -11,6 +11,15 @@ import pytest
 
 from tests.scorecard import COUNTED, ROWS, Figure, counted_figure, figure, markdown, merged, summary
 
+HOSTILE = re.compile(
+    r"tests/(trust/|metamorphic/|ordinary/|studies/"
+    r"|models/test_hostile_files|ensemble/test_hostile_arrays|ensemble/test_interruption"
+    r"|report/test_browser|report/test_hostile_outputs|datasets/test_fuzz|datasets/test_real_data|cli/test_style"
+    r"|study/test_dask|study/test_study\.py::\w*(kill|disk|share_the_work|read_only|file_locks)"
+    r"|test_documentation|test_documented_commands)"
+)
+"""Tests that `.ci/run` adds to the quick ones: hostile and generated cases, kills, browsers, real data, documents."""
+
 _FIGURES: list[Figure] = []
 _COUNTS: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
 
@@ -33,6 +42,18 @@ def scorecard(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         request.node.user_properties.append((row, figure))
 
     return note
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses by the mark
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the hostile tests, and leave them to `-m hostile` or to a command that names their files."""
+    hostile = [item for item in items if HOSTILE.search(item.nodeid)]
+    for item in hostile:
+        item.add_marker("hostile")
+    if "hostile" in config.option.markexpr or any(HOSTILE.search(f"{argument}/") for argument in config.args):
+        return
+    config.hook.pytest_deselected(items=hostile)
+    items[:] = [item for item in items if item not in set(hostile)]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
