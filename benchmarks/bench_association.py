@@ -19,7 +19,8 @@ import pandas as pd
 from scipy import sparse
 
 from ramify.datasets import read
-from ramify.ensemble import ForestClassifier, ForestRegressor, forest_for
+from ramify.ensemble import ForestClassifier, ForestRegressor
+from ramify.ensemble.forests import forest_for
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.ranking.discovery.association import association

@@ -38,7 +38,6 @@ from ramify.chains import (
     EnsembleOfChains,
     LClassifierChains,
     R2Screening,
-    cardinality_threshold,
     global_importance,
     importance_index,
     label_statistics,
@@ -52,6 +51,7 @@ from ramify.compare.omnibus import friedman_of_ranks
 from ramify.compare.result_table import rank_methods
 from ramify.datasets import Dataset, make_multilabel, read_mulan
 from ramify.ensemble import ForestClassifier
+from ramify.ensemble.threshold import cardinality_threshold
 from ramify.features import Features
 from ramify.metrics import label_set_measures, roc_auc_score
 from ramify.plots import critical_difference, importance_heatmap

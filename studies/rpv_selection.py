@@ -24,13 +24,8 @@ from ramify.compare import average_ranks, compare, friedman, holm
 from ramify.datasets import Dataset, read_arff, read_edges
 from ramify.metrics import geometric_mean
 from ramify.plots import critical_difference
-from ramify.selection import (
-    LazyNeighbors,
-    column_hierarchy,
-    cross_validated_selection,
-    presence,
-    selecting_classifier,
-)
+from ramify.selection import LazyNeighbors, column_hierarchy, cross_validated_selection, presence
+from ramify.selection.methods import selecting_classifier
 from ramify.study import Study, available, data_files, data_folder
 from ramify.study.cells import Cell
 

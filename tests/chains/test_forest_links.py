@@ -16,10 +16,10 @@ from ramify.chains import (
     PairwiseLabels,
     R2Screening,
     RAkEL,
-    cardinality_threshold,
 )
 from ramify.chains.chain_order import out_of_bag_accuracy
 from ramify.ensemble import ForestClassifier
+from ramify.ensemble.threshold import cardinality_threshold
 from ramify.features import Features
 
 FOREST = ForestClassifier(15)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramify.chains import BinaryRelevance, cardinality_threshold, density_thresholds
+from ramify.chains import BinaryRelevance
+from ramify.ensemble.threshold import cardinality_threshold, density_thresholds
 
 
 @given(st.integers(1, 6), st.integers(1, 30), st.integers(0, 10_000))

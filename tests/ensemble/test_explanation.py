@@ -16,7 +16,7 @@ from scipy import sparse
 import ramify
 from ramify import ForestClassifier, ForestRegressor, LabelRankingForest
 from ramify.datasets import make_hierarchical, make_label_ranking
-from ramify.ensemble import Explanation
+from ramify.ensemble.explanation import Explanation
 
 
 @pytest.fixture(scope="module")

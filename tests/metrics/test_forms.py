@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy, metrics
-from ramify.metrics import calibration_error, reliability_bins, takes
+from ramify.metrics import calibration_error, reliability_bins
+from ramify.metrics.measures import takes
 
 NAN = np.nan
 

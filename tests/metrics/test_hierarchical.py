@@ -5,16 +5,8 @@ import pytest
 from scipy import sparse
 
 from ramify.hierarchy import Hierarchy
-from ramify.metrics import (
-    auprc,
-    fmax,
-    hierarchical_f,
-    hierarchical_precision,
-    hierarchical_recall,
-    label_information,
-    measure_table,
-    smin,
-)
+from ramify.metrics import auprc, fmax, hierarchical_f, hierarchical_precision, hierarchical_recall, measure_table, smin
+from ramify.metrics.hierarchical import label_information
 
 DIAMOND = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("c", "e")])
 

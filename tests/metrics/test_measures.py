@@ -9,7 +9,8 @@ import sklearn.metrics
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from ramify import Hierarchy, metrics
-from ramify.metrics import larger_is_better, measure, takes
+from ramify.metrics import larger_is_better, measure
+from ramify.metrics.measures import takes
 
 NO_MEASURES = {
     "Score", "calibration_error", "label_information", "label_propensities", "label_set_measures",

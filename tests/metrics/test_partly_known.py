@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy, metrics
+from ramify.metrics.hierarchical import label_information
 
 NAN = np.nan
 RNG = np.random.default_rng(0)
@@ -58,7 +59,7 @@ def test_hierarchical_measures_know_what_follows_from_the_hierarchy():
     np.testing.assert_allclose(pooled, metrics.auprc(np.delete(complete, 7), np.delete(scores, 7)))
     # nothing is predicted in the unknown cell, so that CAFA's measures do not see it either
     assert metrics.fmax(partly, scores, hierarchy=tree) == metrics.fmax(complete, scores, hierarchy=tree)
-    bits = metrics.label_information(partly, hierarchy=tree)
+    bits = label_information(partly, hierarchy=tree)
     np.testing.assert_allclose(bits, [1.0, 0.0, 1.0])
     assert metrics.smin(partly, scores, hierarchy=tree).n_unknown == 1
     assert metrics.smin(partly, scores, hierarchy=tree, exclude_universal=True) >= 0

@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.metrics import label_propensities, larger_is_better, one_error, precision_at, takes
+from ramify.metrics import label_propensities, larger_is_better, one_error, precision_at
+from ramify.metrics.measures import takes
 
 
 def reference(truth, scores, k, propensity=None):

@@ -7,11 +7,10 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.analysis import Curve, ExplainedRow, Outcome, Reason, analyse
+from ramify.analysis import Curve, ExplainedRow, Outcome, Reason, Results, analyse
 from ramify.datasets import Dataset
 from ramify.metrics import reliability_bins
 from ramify.ranking import Claim, Discoveries, FeatureRanking
-from ramify.report import Results
 
 BRANCHES = ("metabolism", "energy", "cell cycle", "transcription", "protein fate", "transport", "cell rescue")
 PARTS = ("amino acid", "nitrogen", "phosphate", "lipid", "vitamin", "respiration", "mitosis", "splicing", "folding")

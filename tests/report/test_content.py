@@ -5,9 +5,11 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
+from ramify.analysis import Results
 from ramify.datasets import Dataset
 from ramify.ranking import Claim, Discoveries, FeatureRanking
-from ramify.report import Results, report_content, write_report
+from ramify.report import write_report
+from ramify.report.content import report_content
 from ramify.report.sections import SECTIONS
 from ramify.report.sections.drivers import driving
 

@@ -6,16 +6,8 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.selection import (
-    HierarchicalSelector,
-    LazySelector,
-    conditional_probabilities,
-    gain_ratio,
-    information_gain,
-    lazy_r,
-    lift,
-    r_relevance,
-)
+from ramify.selection import HierarchicalSelector, LazySelector, gain_ratio, information_gain, lazy_r, lift, r_relevance
+from ramify.selection.relevance import conditional_probabilities
 
 
 def hidden_labels(n_rows, n_labels=3, share=0.3, seed=0):

@@ -9,7 +9,7 @@ import time
 import pandas as pd
 import pytest
 
-from ramify.study import ClusterError
+from ramify.study.backends import ClusterError
 from tests.study import toy_study
 from tests.study.test_study import numbers
 

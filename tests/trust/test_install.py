@@ -107,7 +107,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(scorecard):
     files = [str(file) for file in installed_files()]
     allowed = re.compile(
         r"(ramify/[\w/.-]+\.(py|pyi|typed|so|pyd|html|css|js|md)|ramify/_core[\w.-]+|ramify-[\w.+-]+\.dist-info/.+"
-        r"|(\.\./)+bin/ramify|ramify/([\w]+/)*__pycache__/.+)$"
+        r"|ramify/studies/\w+\.(csv|json)|(\.\./)+bin/ramify|ramify/([\w]+/)*__pycache__/.+)$"
     )
     assert [file for file in files if not allowed.match(file)] == []
     assert sum("_core" in file and "__pycache__" not in file and not file.endswith(".pyi") for file in files) == 1

@@ -18,9 +18,9 @@ from ramify.analysis.results import Results
 from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated, Portfolio
 from ramify.parameters import check_integer, check_option
-from ramify.ranking import forest_ranking, portfolio_ranking
+from ramify.ranking import forest_ranking
 from ramify.ranking.forest import default_score
-from ramify.ranking.portfolio import ranks_features
+from ramify.ranking.portfolio import portfolio_ranking, ranks_features
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ RANKING_METHODS = {
 
 def _selector(name: str) -> Callable[..., Any]:
     def build(feature_hierarchy: Any, **options: Any) -> Any:
-        from ramify.selection import make_selector
+        from ramify.selection.methods import make_selector
 
         return make_selector(name, feature_hierarchy, **options)
 

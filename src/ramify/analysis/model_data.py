@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ramify import ensemble
 from ramify.datasets import Dataset
 from ramify.datasets.readers.attached_hierarchy import with_labels_ordered
 from ramify.datasets.term_names import meant_terms
+from ramify.ensemble import forests
 from ramify.features.categories import codes_of
 from ramify.hierarchy import Hierarchy
 from ramify.targets import Target, target_type
@@ -63,9 +63,9 @@ def forest_for(data: Dataset, **parameters: Any) -> Any:
         )
     if parameters.pop("boosted", False):
         given = {name: value for name, value in parameters.items() if name not in ("bootstrap", "oob_score")}
-        return ensemble.boosted_for(data.target, hierarchy=data.hierarchy, **given)
+        return forests.boosted_for(data.target, hierarchy=data.hierarchy, **given)
     told = {"targets": dict(data.targets)} if data.targets else {}
-    return ensemble.forest_for(data.target, hierarchy=data.hierarchy, **told, **parameters)
+    return forests.forest_for(data.target, hierarchy=data.hierarchy, **told, **parameters)
 
 
 def nominal_features(data: Dataset) -> np.ndarray | None:

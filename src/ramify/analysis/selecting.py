@@ -17,14 +17,9 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
 from ramify.ranking import FeatureRanking
-from ramify.selection import (
-    LazyNaiveBayes,
-    LazySelector,
-    SelectionResult,
-    column_hierarchy,
-    cross_validated_selection,
-    selecting_classifier,
-)
+from ramify.selection import LazyNaiveBayes, LazySelector, column_hierarchy, cross_validated_selection
+from ramify.selection.evaluation import SelectionResult
+from ramify.selection.methods import selecting_classifier
 
 SELECTION_MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM", "accuracy": "accuracy"}
 """Measures of the cross-validation and what they are called."""

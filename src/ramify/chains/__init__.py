@@ -8,9 +8,8 @@ from ramify.chains.neighbors import MLkNN
 from ramify.chains.pairwise import PairwiseLabels
 from ramify.chains.powerset import LabelPowerset, RAkEL
 from ramify.chains.screening import R2Screening, screening_sweep
-from ramify.chains.statistics import LabelStatistics, label_statistics
+from ramify.chains.statistics import label_statistics
 from ramify.chains.stratification import IterativeStratification, stratified_parts
-from ramify.ensemble.threshold import cardinality_threshold, density_thresholds
 
 __all__ = [
     "BinaryRelevance",
@@ -19,13 +18,10 @@ __all__ = [
     "IterativeStratification",
     "LClassifierChains",
     "LabelPowerset",
-    "LabelStatistics",
     "MLkNN",
     "PairwiseLabels",
     "R2Screening",
     "RAkEL",
-    "cardinality_threshold",
-    "density_thresholds",
     "global_importance",
     "importance_frame",
     "importance_index",

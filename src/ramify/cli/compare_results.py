@@ -47,7 +47,8 @@ def compare_results(
         with whole_file(Path(figure)) as file:
             found.comparison.plot().savefig(file, format=Path(figure).suffix[1:] or "svg", bbox_inches="tight")
     if report is not None:
-        from ramify.report import Results, write_report
+        from ramify.analysis import Results
+        from ramify.report import write_report
 
         title = Path(path).stem
         write_report(

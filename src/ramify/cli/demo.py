@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
+    from ramify.analysis import Results
     from ramify.datasets import Dataset
     from ramify.ranking import FeatureRanking
-    from ramify.report import Results
 
 BRANCHES = {
     "metabolism": ("lipids", "amino-acids", "nucleotides"),

@@ -402,7 +402,8 @@ def latex_table(table: Any, spread: Any, best: Callable[..., Any]) -> str:
 
 
 def _write_report(chosen: Study, path: Path, known: Mapping[str, Comparison] = MappingProxyType({})) -> None:
-    from ramify.report import Results, write_report
+    from ramify.analysis import Results
+    from ramify.report import write_report
 
     comparisons = dict(known)
     for measure in chosen.measure_names():

@@ -5,9 +5,7 @@ from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.calibrated import Calibrated
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.conformal import ConformalSets
-from ramify.ensemble.explanation import Explanation
 from ramify.ensemble.export import export_tree
-from ramify.ensemble.forests import boosted_for, forest_for
 from ramify.ensemble.kernel import KernelClassifier, KernelRegressor
 from ramify.ensemble.label_ranking import LabelRankingForest
 from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
@@ -23,7 +21,6 @@ __all__ = [
     "BoostedRegressor",
     "Calibrated",
     "ConformalSets",
-    "Explanation",
     "ForestClassifier",
     "ForestRegressor",
     "KernelClassifier",
@@ -35,7 +32,5 @@ __all__ = [
     "NetworkClassifier",
     "PairwiseLabelRanker",
     "Portfolio",
-    "boosted_for",
     "export_tree",
-    "forest_for",
 ]

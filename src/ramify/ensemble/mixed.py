@@ -15,7 +15,7 @@ from ramify.ensemble.training_data import TrainingData
 from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.ensemble.units import InUnits
 from ramify.hierarchy import Hierarchy
-from ramify.metrics import part_score
+from ramify.metrics.target_measure import part_score
 from ramify.state import State, instance, integers, numbers, one_of, perhaps, text_values, texts
 from ramify.targets import ClassTarget, MixedPart, MixedTarget, encode_mixed, target_type
 

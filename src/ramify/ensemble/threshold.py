@@ -50,7 +50,7 @@ def cardinality_threshold(
 
     Examples
     --------
-    >>> from ramify.chains import cardinality_threshold
+    >>> from ramify.ensemble.threshold import cardinality_threshold
     >>> cardinality_threshold([[0.9, 0.4], [0.8, 0.1]], cardinality=1.0)
     0.8
     """
@@ -85,7 +85,7 @@ def density_thresholds(
 
     Examples
     --------
-    >>> from ramify.chains import density_thresholds
+    >>> from ramify.ensemble.threshold import density_thresholds
     >>> density_thresholds([[0.9, 0.4], [0.8, 0.1]], densities=[1.0, 0.5])
     array([0.8, 0.4])
     """

@@ -7,7 +7,6 @@ from ramify.metrics.hierarchical import (
     hierarchical_f,
     hierarchical_precision,
     hierarchical_recall,
-    label_information,
     smin,
 )
 from ramify.metrics.label_rankings import kendall_tau, spearman_footrule, spearman_rho, top_k_overlap
@@ -21,11 +20,10 @@ from ramify.metrics.label_sets import (
     recall_score,
 )
 from ramify.metrics.measure_table import measure_table
-from ramify.metrics.measures import larger_is_better, measure, takes
+from ramify.metrics.measures import larger_is_better, measure
 from ramify.metrics.numbers import r2_score, root_mean_squared_error, rrmse
 from ramify.metrics.reliability import calibration_error, reliability_bins
 from ramify.metrics.score import Score
-from ramify.metrics.target_measure import part_score, target_score
 from ramify.metrics.top_labels import label_propensities, one_error, precision_at
 
 __all__ = [
@@ -43,14 +41,12 @@ __all__ = [
     "hierarchical_recall",
     "jaccard_score",
     "kendall_tau",
-    "label_information",
     "label_propensities",
     "label_set_measures",
     "larger_is_better",
     "measure",
     "measure_table",
     "one_error",
-    "part_score",
     "precision_at",
     "precision_score",
     "r2_score",
@@ -62,7 +58,5 @@ __all__ = [
     "smin",
     "spearman_footrule",
     "spearman_rho",
-    "takes",
-    "target_score",
     "top_k_overlap",
 ]

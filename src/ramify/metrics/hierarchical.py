@@ -276,7 +276,7 @@ def label_information(y: Any, *, hierarchy: Hierarchy | None = None) -> NDArray[
 
     Examples
     --------
-    >>> from ramify.metrics import label_information
+    >>> from ramify.metrics.hierarchical import label_information
     >>> label_information([[1, 0], [1, 1]]).tolist()
     [0.0, 1.0]
     """

@@ -85,7 +85,8 @@ def takes(function: Callable[..., Any]) -> Takes:
     Examples
     --------
     >>> from sklearn.metrics import brier_score_loss, hamming_loss
-    >>> from ramify.metrics import auprc, takes
+    >>> from ramify.metrics import auprc
+    >>> from ramify.metrics.measures import takes
     >>> takes(auprc), takes(brier_score_loss), takes(hamming_loss)
     ('scores', 'scores', 'classes')
     """

@@ -28,7 +28,7 @@ def target_score(target: Target, y_true: Any, y_pred: Any) -> float:
 
     Examples
     --------
-    >>> from ramify.metrics import target_score
+    >>> from ramify.metrics.target_measure import target_score
     >>> from ramify.targets import encode
     >>> numbers = encode([0.5, 1.5])
     >>> target_score(numbers, numbers.truth([1.0, 2.0]), [[1.0], [2.0]])
@@ -51,7 +51,7 @@ def part_score(part: MixedPart, y_true: Any, y_pred: Any) -> float:
 
     Examples
     --------
-    >>> from ramify.metrics import part_score
+    >>> from ramify.metrics.target_measure import part_score
     >>> from ramify.targets import MixedPart
     >>> part_score(MixedPart("price", "numbers", ("price",), slice(0, 1)), [[1.0], [2.0]], [[1.0], [2.0]])
     1.0

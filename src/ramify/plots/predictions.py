@@ -19,7 +19,7 @@ from ramify.plots.style import COLOURS, MARKERS, NEUTRAL, plain_figure, shortene
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ramify.ensemble import Explanation
+    from ramify.ensemble.explanation import Explanation
 
 
 def explained_prediction(explanation: Explanation, *, n_features: int = 10) -> Figure:

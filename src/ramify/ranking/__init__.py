@@ -1,10 +1,7 @@
 """Feature rankings, where they come from and whether they are good."""
 
-from ramify.ranking.addition import AdditionCurve, addition_curve
+from ramify.ranking.addition import addition_curve
 from ramify.ranking.agreement import (
-    Fuji,
-    MethodMap,
-    Stability,
     efficiency,
     fuji,
     kendall,
@@ -18,24 +15,17 @@ from ramify.ranking.discovery import Audit, Claim, Discoveries, audit, discoveri
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.forest import ForestRanker, forest_ranking, nested_rankings
 from ramify.ranking.groups import correlation_groups, group_frame, subtree_groups
-from ramify.ranking.knn import KnnQuality, knn_quality
-from ramify.ranking.portfolio import portfolio_ranking
+from ramify.ranking.knn import knn_quality
 from ramify.ranking.relief import ReliefRanker, relief_path
-from ramify.ranking.significance import Significance, significance
+from ramify.ranking.significance import significance
 
 __all__ = [
-    "AdditionCurve",
     "Audit",
     "Claim",
     "Discoveries",
     "FeatureRanking",
     "ForestRanker",
-    "Fuji",
-    "KnnQuality",
-    "MethodMap",
     "ReliefRanker",
-    "Significance",
-    "Stability",
     "addition_curve",
     "audit",
     "correlation_groups",
@@ -49,7 +39,6 @@ __all__ = [
     "method_map",
     "nested_rankings",
     "overlap",
-    "portfolio_ranking",
     "relief_path",
     "resampled_rankings",
     "significance",

@@ -13,10 +13,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.ensemble import forest_for
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosting import BaseBoosted
-from ramify.ensemble.forests import check_forest
+from ramify.ensemble.forests import check_forest, forest_for
 from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.ensemble.training_data import TrainingData
 from ramify.features import Features, feature_names

@@ -14,7 +14,7 @@ from ramify.features import Features, apply_features, columns_of, learn_features
 from ramify.features.distances import FeatureSpace
 from ramify.features.frames import column_names, weighing_data
 from ramify.hierarchy import Hierarchy
-from ramify.metrics import target_score
+from ramify.metrics.target_measure import target_score
 from ramify.parameters import check_integer, check_jobs, check_option
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.targets import MEASURED_KINDS, encode

@@ -34,7 +34,8 @@ def write_report(results: Results, path: str | os.PathLike[str]) -> Path:
     --------
     >>> import numpy as np, tempfile
     >>> from ramify.datasets import Dataset
-    >>> from ramify.report import Results, write_report
+    >>> from ramify.analysis import Results
+    >>> from ramify.report import write_report
     >>> data = Dataset(np.eye(3), y=np.array([0, 1, 1]), target="classes", label_names=("no", "yes"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(Results(data), f"{folder}/report.html").name

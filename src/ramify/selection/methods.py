@@ -55,7 +55,7 @@ def make_selector(
     Examples
     --------
     >>> from ramify.hierarchy import Hierarchy
-    >>> from ramify.selection import make_selector
+    >>> from ramify.selection.methods import make_selector
     >>> make_selector("hip", Hierarchy.from_edges([("animal", "cat")])).method
     'hip'
     """
@@ -102,7 +102,7 @@ def selecting_classifier(
     Examples
     --------
     >>> from ramify import Hierarchy
-    >>> from ramify.selection import selecting_classifier
+    >>> from ramify.selection.methods import selecting_classifier
     >>> order = Hierarchy.from_edges([("animal", "bird"), ("animal", "fish")])
     >>> X, y = [[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 0]], ["flies", "flies", "swims", "swims"]
     >>> selecting_classifier("shsel", order).fit(X, y).predict([[1, 0, 1]])

@@ -64,7 +64,7 @@ def conditional_probabilities(
 
     Examples
     --------
-    >>> from ramify.selection import conditional_probabilities
+    >>> from ramify.selection.relevance import conditional_probabilities
     >>> conditional_probabilities([[1], [1], [0]], ["a", "b", "b"], smoothing=0).present
     array([[0.5, 0.5]])
     """

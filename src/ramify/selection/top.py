@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ramify.ensemble.row_weights import refuse_without_weights
 from ramify.features.frames import weighing_data
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
-from ramify.ranking import AdditionCurve, FeatureRanking, ReliefRanker, addition_curve
+from ramify.ranking import FeatureRanking, ReliefRanker, addition_curve
+from ramify.ranking.addition import AdditionCurve
 from ramify.state import FEATURES, State, count, fitting, flags, instance, perhaps
 
 

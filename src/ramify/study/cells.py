@@ -15,7 +15,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
-from ramify.metrics import takes
+from ramify.metrics.measures import takes
 from ramify.study.evaluation import Measure, evaluated
 from ramify.study.fingerprint import fingerprint, versions
 from ramify.study.loading import load_known

@@ -44,7 +44,7 @@ class Study:
         gets both as `Dataset` and returns a dict of measures.
     measures : dict of str to function, or list of names of `ramify.metrics`, optional
         For estimators: functions of (y_true, y_score) or (y_true, y_pred), or scorers of scikit-learn. What a function
-        is given, predictions or probabilities, is what `ramify.metrics.takes` tells.
+        is given, predictions or probabilities, is what `ramify.metrics.measures.takes` tells.
     splits : int, "parts" or splitter, default=10
         Number of shuffled folds (stratified for classes), the data's own train (+ valid) and test parts, or any
         scikit-learn splitter; one that shuffles without a seed gets the study's.

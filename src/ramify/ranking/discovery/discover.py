@@ -11,8 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from ramify.ensemble import forest_for
-from ramify.ensemble.forests import check_forest
+from ramify.ensemble.forests import check_forest, forest_for
 from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.training_data import checked_row_groups
