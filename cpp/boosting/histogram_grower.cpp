@@ -183,6 +183,8 @@ bool HistogramGrower::may_split(std::int64_t n_rows, std::int64_t depth) const {
 void HistogramGrower::find_cuts(std::size_t first, std::size_t last) {
   n_results_ = 0;
   for (std::size_t node = first; node < last; ++node) level_[node].results.clear();
+  const bool knows_rows = table_.row_bits() != nullptr || table_.row_entries() != nullptr;
+  if (knows_rows && level_[first].id > 0) drop_absent(first, last);
   while (list_jobs(first, last)) {
     run_jobs();
     for (std::size_t at = first; at < last; ++at) {
@@ -192,6 +194,40 @@ void HistogramGrower::find_cuts(std::size_t first, std::size_t last) {
         node.n_varying += !cuts_[static_cast<std::size_t>(result)].constant;
     }
   }
+}
+
+/// Features of which no row of a node holds more than the default are constant in it: note so before any is drawn.
+void HistogramGrower::drop_absent(std::size_t first, std::size_t last) {
+  const RowBits* const by_bit = table_.row_bits();
+  const RowEntries* const by_entry = table_.row_entries();
+  team_.run(static_cast<std::int64_t>(last - first), [&](std::int64_t task, int thread) {
+    Open& node = level_[first + static_cast<std::size_t>(task)];
+    Workspace& space = spaces_[static_cast<std::size_t>(thread)];
+    std::vector<char>& is_held = space.is_held;
+    is_held.assign(static_cast<std::size_t>(table_.n_features()), 0);
+    const std::uint32_t *const begin = rows_[at_].data() + node.begin, *const end = rows_[at_].data() + node.end;
+    if (by_bit != nullptr) {
+      space.bits.assign(static_cast<std::size_t>(by_bit->n_words), 0);
+      for (const std::uint32_t* row = begin; row != end; ++row) {
+        const std::uint64_t* const bits = by_bit->bits.data() + *row * by_bit->n_words;
+        for (std::size_t word = 0; word < space.bits.size(); ++word) space.bits[word] |= bits[word];
+      }
+      for (std::size_t bit = 0; bit < by_bit->features.size(); ++bit)
+        is_held[by_bit->features[bit]] = space.bits[bit / 64] >> (bit % 64) & 1;
+    }
+    if (by_entry != nullptr) {
+      for (const std::uint32_t* row = begin; row != end; ++row) {
+        for (std::int64_t e = by_entry->offsets[*row]; e < by_entry->offsets[*row + 1]; ++e)
+          is_held[by_entry->features[static_cast<std::size_t>(e)]] = 1;
+      }
+    }
+    std::vector<std::uint32_t> present;
+    for (const std::uint32_t f : *node.live) {
+      if (is_held[f] || !table_.by_row(f)) present.push_back(f);
+    }
+    if (present.size() < node.live->size())
+      node.live = std::make_shared<const std::vector<std::uint32_t>>(std::move(present));
+  });
 }
 
 /// Draw the next features of a node. Constant ones do not count, so about as many more are drawn as were constant.

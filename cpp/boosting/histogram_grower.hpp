@@ -99,6 +99,7 @@ class HistogramGrower {
     std::vector<std::int32_t> slots;  ///< by node of the level; -1 between jobs
     std::vector<Wanted> wanted;
     std::vector<std::int64_t> costs;
+    std::vector<char> is_held;  ///< by feature: does a row of the node hold another value than the default?
   };
 
   /// Where a row stands, for sparse columns.
@@ -118,6 +119,7 @@ class HistogramGrower {
   void sum_root();
   bool may_split(std::int64_t n_rows, std::int64_t depth) const;
   void find_cuts(std::size_t first, std::size_t last);
+  void drop_absent(std::size_t first, std::size_t last);
   void draw_features(Open& node);
   bool list_jobs(std::size_t first, std::size_t last);
   void list_dense_jobs(std::size_t node);
