@@ -30,6 +30,7 @@ _MODULES = (
 _NAMES = {
     "Hierarchy": "ramify.hierarchy",
     "Dataset": "ramify.datasets",
+    "inspect": "ramify.datasets",
     "read": "ramify.datasets",
     "ForestClassifier": "ramify.ensemble",
     "ForestRegressor": "ramify.ensemble",

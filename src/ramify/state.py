@@ -222,6 +222,19 @@ def text_of_texts() -> Part:
     return Part("a text per name", holds)
 
 
+def plain_values() -> Part:
+    """A dict of plain values: texts, numbers, truth values, None, and lists and dicts of these."""
+
+    def known(value: Any) -> bool:
+        if isinstance(value, (list, tuple)):
+            return all(map(known, value))
+        if isinstance(value, dict):
+            return all(isinstance(name, str) and known(part) for name, part in value.items())
+        return value is None or isinstance(value, (str, bool, int, float))
+
+    return Part("plain values by name", lambda value, _: isinstance(value, dict) and known(value))
+
+
 def text_values() -> Part:
     """Texts, None, tuples of texts and dicts from text to text, by name."""
 
@@ -262,7 +275,7 @@ N_SUMMARY = 12
 FEATURES: State = {
     "n_features_in_": count("n_features"),
     "feature_names_in_": perhaps(value_row("n_features")),
-    "roles_": perhaps(text_values()),
+    "inspection_": perhaps(plain_values()),
     "titles_": perhaps(text_of_texts()),
     "file_columns_": perhaps(instance(str)),
     "feature_summary_": perhaps(numbers("n_features", N_SUMMARY, nan=True)),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.datasets.test_fuzz import TABLE, mutant
 
-from ramify.datasets import FileError, read_csv
+from ramify.datasets import FileError, read
 from ramify.datasets.readers import delimited
 
 CELLS = st.one_of(
@@ -28,7 +28,7 @@ def outcome(file, slow, monkeypatch, **options):
         if slow:
             patch.setattr(delimited, "_read_regular", lambda *_: None)
         try:
-            data = read_csv(file, **options)
+            data = read(file, **options)
         except (FileError, ValueError) as error:
             return str(error)
     y = data.y.toarray() if hasattr(data.y, "toarray") else np.asarray(data.y, dtype=float)
@@ -73,6 +73,6 @@ def test_core_and_csv_module_agree_on_mutants(tmp_path, monkeypatch):
 def test_numbers_of_one_file_and_text_of_another_are_one_column(write):
     one, two = write("a,t\n1.50,x\n2,y\n", "s.train.csv"), write("a,t\n007,x\n", "s.test.csv")
     with pytest.raises(FileError, match=r"s.test.csv, line 2, column 1: '007' stands in column 'a'"):
-        read_csv([one, two])
-    data = read_csv([one, two], categorical=["a"])
+        read([one, two])
+    data = read([one, two], categorical=["a"])
     assert data.categories == (("007", "1.50", "2"),)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ramify.datasets import FileError, read_arff, read_csv, read_edges, read_gaf, read_mulan, read_obo, read_rankings
+from ramify.datasets import FileError, read, read_arff, read_edges, read_gaf, read_mulan, read_obo, read_rankings
 
 HEAD = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
 NUMBER = "@relation r\n@attribute a numeric\n@data\n"
@@ -124,9 +124,9 @@ def test_csv_is_exact_or_refused(write, case):
     file = write(text, "t.csv")
     if expected is FileError:
         with pytest.raises(FileError, match=r"t.csv, line [0-9]+"):
-            read_csv(file, target="t")
+            read(file, target="t")
         return
-    data = read_csv(file, target="t")
+    data = read(file, target="t")
     values = [[data.categories[j][int(code)] for j, code in enumerate(row)] for row in data.X]
     assert values == expected
 
@@ -232,7 +232,7 @@ def test_weights_are_kept(write):
     assert dense.sample_weight.tolist() == [2.5, 1]
     rows = read_arff(write(HEAD + "{0 1},{3}\n{}\n"))
     assert rows.sample_weight.tolist() == [3, 1]
-    assert read_csv(write("a,w,t\n1,2,0\n", "t.csv"), weight="w").sample_weight.tolist() == [2]
+    assert read(write("a,w,t\n1,2,0\n", "t.csv"), weight="w").sample_weight.tolist() == [2]
 
 
 def test_sparse_and_dense_rows_say_the_same(write):

@@ -9,13 +9,12 @@ import pytest
 
 from ramify.datasets import (
     FileError,
+    read,
     read_arff,
-    read_csv,
     read_edges,
     read_gaf,
     read_mulan,
     read_obo,
-    read_parquet,
     read_rankings,
 )
 
@@ -113,8 +112,8 @@ READERS = {
     "sparse": (read_arff, ".arff", SPARSE),
     "xarff": (read_rankings, ".xarff", XARFF),
     "xml": (read_with_xml, ".xml", XML),
-    "csv": (lambda path: read_csv(path, identifier="id", weight="w"), ".csv", TABLE),
-    "csv_transposed": (lambda path: read_csv(path, transposed=True), ".csv", TABLE),
+    "csv": (lambda path: read(path, identifier="id", weight="w"), ".csv", TABLE),
+    "csv_transposed": (lambda path: read(path, transposed=True), ".csv", TABLE),
     "ranks": (read_rankings, ".csv", RANKS),
     "orders": (read_rankings, ".txt", ORDERS),
     "edges": (lambda path: read_edges(path, on_cycle="drop"), ".csv", EDGES),
@@ -208,7 +207,7 @@ def test_parquet_mutants_are_read_or_refused(n_mutants, tmp_path):
             text[source.randrange(len(text))] = source.randrange(256)
         file.write_bytes(text)
         try:
-            read_parquet(file)
+            read(file)
         except FileError:
             continue
 
@@ -248,7 +247,7 @@ DATA_FILES = [file for file in sorted(CORPUS.iterdir()) if file.name.split(".")[
 @pytest.mark.parametrize("file", DATA_FILES, ids=lambda file: file.name)
 def test_files_that_once_failed_are_read_or_refused(file, tmp_path):
     name = file.name.split(".")[0]
-    reader, suffix = (read_parquet, ".parquet") if name == "parquet" else READERS[name][:2]
+    reader, suffix = (read, ".parquet") if name == "parquet" else READERS[name][:2]
     copy = tmp_path / ("fuzz" + suffix)
     copy.write_bytes(file.read_bytes())
     with warnings.catch_warnings():

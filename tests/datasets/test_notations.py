@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-
-from ramify.datasets import FileError, read, read_csv, read_excel, read_sparse_text
 from ramify.datasets.readers.date_notation import date_formats
+
+from ramify.datasets import FileError, read, read_sparse_text
 from ramify.features.number_notation import decimal_signs, written_numbers
 
 
@@ -189,20 +189,20 @@ def test_formats_of_dates(cells, formats):
 
 def test_dates_become_parts_or_days(write):
     file = write("at,t\n2024-01-31 06:00,a\n,b\n1970-01-02 00:00,a\n", "t.csv")
-    assert read_csv(file).left_out == {"at": "dates such as 2024-01-31 06:00"}
-    parts = read_csv(file, dates="parts")
+    assert read(file).left_out == {"at": "dates such as 2024-01-31 06:00"}
+    parts = read(file, dates="parts")
     assert parts.feature_names == ("at.year", "at.month", "at.day", "at.weekday", "at.hour")
     np.testing.assert_array_equal(parts.X, [[2024, 1, 31, 3, 6], [np.nan] * 5, [1970, 1, 2, 5, 0]])
-    np.testing.assert_array_equal(read_csv(file, dates="days").X[:, 0], [19753.25, np.nan, 1])
-    with pytest.raises(ValueError, match="The 'dates' parameter of read_csv must be one of"):
-        read_csv(file, dates="weeks")
+    np.testing.assert_array_equal(read(file, dates="days").X[:, 0], [19753.25, np.nan, 1])
+    with pytest.raises(ValueError, match="The 'dates' parameter of read must be one of"):
+        read(file, dates="weeks")
 
 
 def test_two_digits_of_a_year_are_asked_for(write):
     file = write("at,t\n01/02/24,a\n02/03/24,b\n", "t.csv")
-    assert "at" in read_csv(file).left_out
+    assert "at" in read(file).left_out
     with pytest.raises(FileError, match="have years of two digits. Write years in full, or leave the column out"):
-        read_csv(file, dates=("days", "dmy"))
+        read(file, dates=("days", "dmy"))
 
 
 def test_a_separator_is_found_told_or_asked_for(write):
@@ -235,7 +235,7 @@ def test_encodings_are_found_and_told(write):
 def test_points_in_files_with_semicolons(write):
     def column(cells, **options):
         rows = "".join(f"{cell};t{k % 2}\n" for k, cell in enumerate(cells))
-        return read_csv(write(f"a;t\n{rows}", "t.csv"), **options).X[:, 0].tolist()
+        return read(write(f"a;t\n{rows}", "t.csv"), **options).X[:, 0].tolist()
 
     assert column(["1.5", "2.25"]) == [1.5, 2.25]
     assert column(["0.125", "1.250"]) == [0.125, 1.25]  # 0.125 has no thousands
@@ -246,14 +246,14 @@ def test_points_in_files_with_semicolons(write):
     assert column(["1.234", "950"], decimal=",") == [1234, 950]
     assert column(["1.234", "950"], decimal=".") == [1.234, 950]
     plain = write("a,t\n1.234,x\n2.345,y\n", "t.csv")
-    assert read_csv(plain).X[:, 0].tolist() == [1.234, 2.345]
+    assert read(plain).X[:, 0].tolist() == [1.234, 2.345]
 
 
 def test_other_columns_tell_the_decimal_sign(write):
     file = write("a;b;t\n1.234;1,5;x\n2.345;2,5;y\n", "t.csv")
-    assert read_csv(file).X.tolist() == [[1234, 1.5], [2345, 2.5]]
+    assert read(file).X.tolist() == [[1234, 1.5], [2345, 2.5]]
     file = write('a,b,t\n"1,234",1.5,x\n"2,345",2.5,y\n', "t.csv")
-    assert read_csv(file).X.tolist() == [[1234, 1.5], [2345, 2.5]]
+    assert read(file).X.tolist() == [[1234, 1.5], [2345, 2.5]]
 
 
 def test_standard_input_is_read_and_called_by_its_name(monkeypatch):
@@ -316,9 +316,9 @@ def test_excel_asks_for_a_sheet_and_names_what_is_wrong(tmp_path):
         FileError, match=r"there are 2 sheets with cells: 'one', 'two'. Say which: sheet='one' \(--sheet\)"
     ):
         read(two)
-    assert read_excel(two, sheet="two").n_samples == 2
+    assert read(two, sheet="two").n_samples == 2
     with pytest.raises(FileError, match="there is no sheet 'three'. It has 'one', 'two'"):
-        read_excel(two, sheet="three")
+        read(two, sheet="three")
     with pytest.raises(FileError, match="column B has no name in the first row"):
         read(book(("one", [["Report of March"], ["a", "t"], [1, "x"]])))
     with pytest.raises(FileError, match="in row 1 column 'a' holds the error #DIV/0!"):

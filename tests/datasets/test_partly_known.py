@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.datasets import Dataset, describe, read, read_arff, read_csv, write_arff
+from ramify.datasets import Dataset, describe, read, read_arff, write_arff
 from ramify.datasets.readers.raw_files import FileError
 
 NAN = np.nan
@@ -62,7 +62,7 @@ def test_rows_known_in_part_do_not_fit_a_hierarchical_attribute(tmp_path):
 def test_empty_label_cells_of_a_table_are_unknown_when_asked_for(tmp_path):
     file = tmp_path / "some.csv"
     file.write_text("x,a,b\n1,,1\n2,0,\n3,1,0\n")
-    data = read_csv(file, target=["a", "b"], kind="labels")
+    data = read(file, target=["a", "b"], kind="labels")
     np.testing.assert_array_equal(cells(data), [[NAN, 1], [0, NAN], [1, 0]])
 
 
@@ -78,7 +78,7 @@ def test_another_word_for_unknown_is_named(tmp_path, word, given):
 def test_a_word_for_unknown_stands_for_a_whole_set(tmp_path):
     file = tmp_path / "sets.csv"
     file.write_text("x,labels\n1,a|b\n2,?\n3,\n4,b\n")
-    data = read_csv(file, target="labels", kind="labels", unknown="?", missing=("",))
+    data = read(file, target="labels", kind="labels", unknown="?", missing=("",))
     np.testing.assert_array_equal(cells(data), [[1, 1], [NAN, NAN], [0, 0], [0, 1]])
 
 

@@ -7,8 +7,8 @@ from scipy import sparse
 from ramify.datasets import (
     FileError,
     describe,
+    read,
     read_arff,
-    read_csv,
     read_edges,
     read_mulan,
     read_obo,
@@ -242,7 +242,7 @@ def test_23_crlf_and_no_newline_at_the_end(write):
     one, two = read_arff(write(text)), read_arff(write(text.replace("\n", "\r\n"), "crlf.arff"))
     assert one.X.tolist() == two.X.tolist() == [[1], [2]]
     assert one.y.tolist() == two.y.tolist()
-    assert read_csv(write("a,b\r\n1,x\r\n2,y", "t.csv")).X.tolist() == [[1], [2]]
+    assert read(write("a,b\r\n1,x\r\n2,y", "t.csv")).X.tolist() == [[1], [2]]
 
 
 def test_24_blanks_and_tabs_after_commas(write):
@@ -403,7 +403,7 @@ def test_32_ontologies_with_type_definitions_obsolete_terms_and_alternative_ids(
 
 
 def test_33_transposed_files_with_a_comma_at_the_end_of_each_line(write):
-    data = read_csv(
+    data = read(
         write("is_a,g1,g2,g3,\nGO:1,1,0,1,\nGO:2,0,0,1,\nclass,0,1,1,\n", "t.txt"), kind="classes", transposed=True
     )
     assert data.ids.tolist() == ["g1", "g2", "g3"]

@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from ramify.datasets.tables.delimited import read_records
 from scipy import sparse
 
-from ramify.datasets import describe, read_arff, read_csv, read_edges, read_mulan, read_obo, read_rankings
-from ramify.datasets.readers.delimited import read_records
+from ramify.datasets import describe, read, read_arff, read_edges, read_mulan, read_obo, read_rankings
 
 # name: rows of the parts, nominal / numeric features, labels, edges, leaves, deepest, mean depth of leaves, labels per
 # row with ancestors, leaf labels per row, missing cells in percent
@@ -331,7 +331,7 @@ def test_ontology_of_2014(ontology_2014):
 )
 def test_transposed_ageing_genes(data_folder, ontology_2014, name):
     n_rows, n_features, n_edges, n_positive = WAN[name]
-    data = read_csv(found(data_folder / "hierfeat/wan_freitas_2014", f"{name}.txt*"), kind="classes", transposed=True)
+    data = read(found(data_folder / "hierfeat/wan_freitas_2014", f"{name}.txt*"), kind="classes", transposed=True)
     assert (data.n_samples, data.n_features) == (n_rows, n_features)
     assert describe(data)["class_counts"]["1"] == n_positive
     terms = read_obo(ontology_2014, names=data.feature_names)

@@ -3,10 +3,10 @@
 import zipfile
 
 import pytest
+from ramify.datasets.tables.oddities import label_separator
+from ramify.datasets.tables.text_column import TextColumn
 
 from ramify.datasets import read
-from ramify.datasets.readers.table_oddities import label_separator
-from ramify.datasets.text_column import TextColumn
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ramify.datasets import FileError, read, read_csv, read_gaf, read_parquet
+from ramify.datasets import FileError, read, read_gaf
 from ramify.datasets.readers.raw_files import plain_name
 
 FILMS = "id,year,studio,w,drama,war,genres,paths,order,score\n"
@@ -18,7 +18,7 @@ def films(write):
 
 
 def test_one_column_of_label_sets(films):
-    data = read_csv(films, target="genres", identifier="id", weight="w", ignore=["paths", "order", "score"])
+    data = read(films, target="genres", identifier="id", weight="w", ignore=["paths", "order", "score"])
     assert data.target == "labels"
     assert data.label_names == ("drama", "war")
     assert data.y.toarray().tolist() == [[1, 1], [0, 0]]
@@ -29,21 +29,21 @@ def test_one_column_of_label_sets(films):
 
 
 def test_one_column_of_paths(films):
-    data = read_csv(films, target="paths", ignore=["genres", "order"])
+    data = read(films, target="paths", ignore=["genres", "order"])
     assert data.target == "hierarchy"
     assert data.hierarchy.parents["art/war"] == ("art",)
     assert data.y.toarray().tolist() == [[1, 1, 1], [1, 0, 0]]
 
 
 def test_one_column_of_orders(films):
-    data = read_csv(films, target="order", ignore=["genres", "paths"])
+    data = read(films, target="order", ignore=["genres", "paths"])
     assert data.target == "rankings"
     np.testing.assert_array_equal(data.y, [[1, 2, 3], [2, 1, np.nan]])
 
 
 def test_one_column_of_numbers_or_classes(films):
-    assert read_csv(films, target="score", ignore=["genres", "paths", "order"]).y.tolist() == [3.5, -1]
-    classes = read_csv(films, target="score", kind="classes", ignore=["genres", "paths", "order"])
+    assert read(films, target="score", ignore=["genres", "paths", "order"]).y.tolist() == [3.5, -1]
+    classes = read(films, target="score", kind="classes", ignore=["genres", "paths", "order"])
     assert classes.label_names == ("-1", "3.5")
     assert classes.y.tolist() == [1, 0]
 
@@ -51,19 +51,19 @@ def test_one_column_of_numbers_or_classes(films):
 def test_several_columns_and_a_prefix(write):
     file = write("a,L_x,L_y\n1,0,1\n2,1,1\n", "t.csv")
     for options in ({"target": ["L_x", "L_y"]}, {"target": "L_*"}):
-        data = read_csv(file, **options)
+        data = read(file, **options)
         assert data.target == "labels"
         assert data.y.toarray().tolist() == [[0, 1], [1, 1]]
-    assert read_csv(file, target="L_*", kind="numbers").y.tolist() == [[0, 1], [1, 1]]
+    assert read(file, target="L_*", kind="numbers").y.tolist() == [[0, 1], [1, 1]]
 
 
 def test_several_files_are_one_set(write):
     train, test = write("a,t\nx,1\n", "s.train.csv"), write("a,t\ny,2\n", "s.test.csv")
-    data = read_csv([train, test])
+    data = read([train, test])
     assert data.categories == (("x", "y"),)
     assert data.part("test").y.tolist() == [2]
     with pytest.raises(FileError, match="line 1, column 1: the header differs"):
-        read_csv([train, write("b,t\ny,2\n", "s.other.csv")])
+        read([train, write("b,t\ny,2\n", "s.other.csv")])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_several_files_are_one_set(write):
     [
         ({"target": "genre"}, "target='genre' is no column"),
         ({"target": "Q*"}, "target='Q*' fits no column"),
-        ({"kind": "label"}, "The 'kind' parameter of read_csv must be one of"),
+        ({"kind": "label"}, "The 'kind' parameter of read must be one of"),
         ({"target": ["genres", "paths"], "kind": "numbers"}, "is not a number"),
         ({"target": ["drama", "war"], "kind": "classes"}, "takes one target column"),
         ({"target": "score", "weight": "studio"}, "the weight is no non-negative number"),
@@ -81,7 +81,7 @@ def test_several_files_are_one_set(write):
 )
 def test_wrong_choices_are_refused(films, options, words):
     with pytest.raises(ValueError) as caught:
-        read_csv(films, **options)
+        read(films, **options)
     assert words in str(caught.value)
 
 
@@ -94,8 +94,8 @@ def test_parquet_says_the_same_as_csv(tmp_path, films):
     frame.to_parquet(file)
     for target in ("genres", "paths", "order", "score"):
         ignore = [name for name in ("genres", "paths", "order") if name != target]
-        one = read_csv(films, target=target, identifier="id", ignore=ignore)
-        two = read_parquet(file, target=target, identifier="id", ignore=ignore)
+        one = read(films, target=target, identifier="id", ignore=ignore)
+        two = read(file, target=target, identifier="id", ignore=ignore)
         np.testing.assert_array_equal(one.X, two.X)
         a, b = (data.y.toarray() if sparse.issparse(data.y) else data.y for data in (one, two))
         np.testing.assert_array_equal(a, b)
@@ -111,7 +111,7 @@ def test_parquet_bombs_are_refused_and_compressed_files_read(tmp_path):
     file = tmp_path / "t.parquet"
     pq.write_table(pa.table({"a": np.zeros(20_000_000, dtype=np.int8)}), file)
     with pytest.raises(FileError, match="looks like a bomb"):
-        read_parquet(file)
+        read(file)
     pq.write_table(pa.table({"a": [1, 2], "t": ["x", "y"]}), file)
     packed = tmp_path / "t.parquet.gz"
     packed.write_bytes(gzip.compress(file.read_bytes()))
@@ -129,7 +129,7 @@ def test_parquet_refuses_what_it_would_change(tmp_path):
     ):
         pq.write_table(pa.table({"a": column, "t": ["x", "y"]}), tmp_path / "t.parquet")
         with pytest.raises(FileError, match=words):
-            read_parquet(tmp_path / "t.parquet", target="t")
+            read(tmp_path / "t.parquet", target="t")
 
 
 OBO = "[Term]\nid: GO:1\nnamespace: biological_process\n\n[Term]\nid: GO:2\nalt_id: GO:7\nis_a: GO:1\nnamespace: biological_process\n"
@@ -221,7 +221,7 @@ def test_very_many_labels_are_read(write):
     data = read(write(f"@relation wide\n{header}@data\n{{0 1.5,1 1,10000 1}}\n{{}}\n", "w.arff"))
     assert (data.n_samples, data.n_features, data.n_labels) == (2, 1, n_labels)
     assert data.hierarchy.decode(data.y) == [("l7", "l0", "l9999"), ()]
-    table = read_csv(write(f"size,{','.join(names)}\n1.5{',1' * n_labels}\n", "w.csv"), target=names)
+    table = read(write(f"size,{','.join(names)}\n1.5{',1' * n_labels}\n", "w.csv"), target=names)
     assert table.y.sum() == n_labels
 
 

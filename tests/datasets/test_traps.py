@@ -15,7 +15,6 @@ from ramify.datasets import (
     FileError,
     read,
     read_arff,
-    read_csv,
     read_edges,
     read_gaf,
     read_mulan,
@@ -54,7 +53,7 @@ def bombs():
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zip"])
-@pytest.mark.parametrize("reader", [read_arff, read_csv, read_obo], ids=lambda reader: reader.__name__)
+@pytest.mark.parametrize("reader", [read_arff, read, read_obo], ids=lambda reader: reader.__name__)
 def test_compression_bomb_is_refused(write, bombs, suffix, reader):
     file = write(bombs[suffix], f"bomb.{suffix}")
     with pytest.raises(FileError, match="looks like a bomb"):
@@ -94,7 +93,7 @@ def test_label_path_of_200000_steps_is_refused(write):
     with pytest.raises(FileError, match="200000 levels"):
         read_arff(write(f"@relation r\n@attribute c hierarchical {path}\n@data\na\n"))
     with pytest.raises(FileError, match="no path of at most 200 steps"):
-        read_csv(write(f"x,t\n1,{path[:100_000]}\n", "t.csv"), target="t", kind="hierarchy")
+        read(write(f"x,t\n1,{path[:100_000]}\n", "t.csv"), target="t", kind="hierarchy")
 
 
 def test_ontology_chain_of_200000_terms_is_read(write):
@@ -129,8 +128,8 @@ GROWING = {
     "a long number": (read_arff, lambda n: HEAD + b"1" * n + b"e-%d\n" % n),
     "blank lines": (read_arff, lambda n: HEAD + b"\n" * n + b"1\n"),
     "comment lines": (read_arff, lambda n: b"%\n" * n + HEAD + b"1\n"),
-    "commas": (read_csv, lambda n: b"a" + b"," * (n // 5) + b"\n" + b"1" + b"," * (n // 5) + b"\n"),
-    "csv quotes": (read_csv, lambda n: b'a,b\n"' + b'""' * min(n, 60_000) + b'",1\n'),
+    "commas": (read, lambda n: b"a" + b"," * (n // 5) + b"\n" + b"1" + b"," * (n // 5) + b"\n"),
+    "csv quotes": (read, lambda n: b'a,b\n"' + b'""' * min(n, 60_000) + b'",1\n'),
     "an order": (read_rankings, lambda n: b"1," + b">".join(b"l%d" % k for k in range(n // 10)) + b"\n"),
     "digits in labels": (read_rankings, lambda n: b"1,a" + b"1" * n + b">b\n"),
     "parents": (read_edges, lambda n: b"a," + b",".join(b"p%d" % k for k in range(n // 2)) + b"\n"),

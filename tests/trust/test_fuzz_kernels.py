@@ -18,7 +18,7 @@ from scipy import sparse
 
 import ramify
 from ramify import _core, chains, ensemble, ranking
-from ramify.datasets import make_hierarchical, make_label_ranking, read_arff, read_csv
+from ramify.datasets import make_hierarchical, make_label_ranking, read, read_arff
 from ramify.features import distances
 
 N_CALLS = 2000
@@ -77,7 +77,7 @@ def use_the_library(folder: Path) -> None:
         ranking.discoveries(forest(20), many.X, y, n_draws=2, random_state=0)
     chains.LClassifierChains(ensemble.ForestClassifier(2), random_state=0).fit(X, (X[:, :3] > 0).astype(int))
     (folder / "a.csv").write_text("a,b,c\n" + "1,2,x\n3,?,y\n" * 20, encoding="utf-8")
-    read_csv(folder / "a.csv", target="c")
+    read(folder / "a.csv", target="c")
     header = "@relation r\n@attribute a numeric\n@attribute b {u,v}\n@attribute c {x,y}\n@data\n"
     (folder / "a.arff").write_text(header + "1,u,x\n2,?,y\n" * 20, encoding="utf-8")
     read_arff(folder / "a.arff")

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ramify.analysis.claiming import associated
 from ramify.analysis.deployment import remember_columns
-from ramify.analysis.methods import MODEL_METHODS
+from ramify.analysis.methods import MODEL_METHODS, default_method
 from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_features, model_target, remember_names
 from ramify.analysis.model_quality import label_parts, measured, measured_by_folds, table_parts
 from ramify.analysis.results import Results
@@ -45,7 +45,7 @@ class Fitted:
 def fit_model(
     data: Dataset,
     *,
-    method: str = "random-forest",
+    method: str | None = None,
     n_estimators: int | None = None,
     max_depth: int | None = None,
     min_samples_leaf: int | None = None,
@@ -65,8 +65,8 @@ def fit_model(
     data : Dataset
         With a target. Its test part, if it has one beside others, is not learnt from; the measures are of its rows.
         Otherwise they are taken out of bag where the method has such rows, or by cross-validation.
-    method : str, default="random-forest"
-        One of `MODEL_METHODS`.
+    method : str, optional
+        One of `MODEL_METHODS`. By default boosted trees for tables and a random forest for other data.
     n_estimators, max_depth, min_samples_leaf
         Of the forest, or of the forests that chains are made of; None is the method's own default.
     gamma : float, optional
@@ -96,10 +96,11 @@ def fit_model(
     >>> fitted.results.measured_on
     'Measured out of bag on 99 rows'
     """
-    check_option("fit_model", "method", method, tuple(MODEL_METHODS))
+    check_option("fit_model", "method", method, (None, *MODEL_METHODS))
     if n_folds:
         check_integer("fit_model", "n_folds", n_folds, low=2)
     learnt, unseen = learnt_and_unseen(data)
+    method = default_method(learnt) if method is None else method
     record = MODEL_METHODS[method]
     if minutes is not None and method != "auto":
         raise ValueError(f"Only the method auto takes minutes. Got {minutes!r} for {method}.")

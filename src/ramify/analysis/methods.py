@@ -18,6 +18,19 @@ ENSEMBLES: dict[str, dict[str, Any]] = {
 }
 """Kinds of forests, boosted trees among them, and the parameters that make them."""
 
+_OF_TABLES: dict[str, dict[str, Any]] = {
+    "random-forest": {"max_features": 1 / 3},
+    "boosted": {"n_estimators": 1000, "max_features": 0.5},
+}
+"""What predicts better on tables, whose columns differ much in what they say."""
+
+
+def default_method(data: Dataset) -> str:
+    """The method that predicts best by itself on such data: boosted trees on tables, else a random forest."""
+    from ramify.ensemble.forests import BOOSTED
+
+    return "boosted" if data.inspection is not None and data.target_type.forest in BOOSTED else "random-forest"
+
 
 @dataclass(frozen=True)
 class Method:
@@ -242,7 +255,8 @@ def _forest(name: str) -> Callable[..., Any]:
     def build(data: Dataset, **parameters: Any) -> Any:
         from ramify.analysis.model_data import forest_for
 
-        return forest_for(data, **ENSEMBLES[name], **parameters)
+        known = ENSEMBLES[name] | (_OF_TABLES.get(name, {}) if data.inspection is not None else {})
+        return forest_for(data, **(known | parameters))
 
     return build
 

@@ -84,9 +84,9 @@ def model_features(data: Dataset) -> Any:
 
 
 def remember_names(model: Any, data: Dataset) -> None:
-    """Give a model the roles of its columns, names of terms, and of its features where a sparse matrix had none."""
-    if data.roles is not None:
-        model.roles_ = data.roles.to_dict()
+    """Give a model what its columns are, names of terms, and of its features where a sparse matrix had none."""
+    if data.inspection is not None:
+        model.inspection_ = data.inspection.to_dict()
     titles = {name: data.titles[name] for name in (*data.label_names, *data.feature_names) if name in data.titles}
     if titles:
         model.titles_ = titles
@@ -142,7 +142,7 @@ class MatchedTarget(NamedTuple):
     note : str
         What people must know of the labels that the file has not.
     rows : int array or None
-        The rows that `truth` is of: those whose weight is not zero; None where that is all of them.
+        The rows that `truth` is of: those of some weight whose target is known; None where that is all of them.
     """
 
     truth: Any
@@ -161,6 +161,10 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
         rows = np.flatnonzero(data.sample_weight)
         matched = matched_target(data.rows(rows), model)
         return None if matched is None else matched._replace(rows=rows)
+    known = _rows_with_target(data)
+    if known is not None:
+        matched = matched_target(data.rows(known), model) if len(known) else None
+        return None if matched is None else matched._replace(rows=known)
     if kind.has_sets and data.hierarchy is None and getattr(model, "hierarchy", None) is not None:
         data = _ordered_as(model.hierarchy, data)
     if kind.parts_differ:
@@ -180,6 +184,15 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
     lacking = [name for name in names if name not in position]
     note = f", over {len(columns)} of {len(names)} labels: the data lacks {_listed(lacking)}" if lacking else ""
     return MatchedTarget(truth, columns, counted_once(data) + note)
+
+
+def _rows_with_target(data: Dataset) -> np.ndarray | None:
+    """The rows whose target is known where that is not all of them, of classes and single numbers."""
+    y = data.y
+    if not isinstance(y, np.ndarray) or y.ndim > 1:
+        return None
+    known = np.flatnonzero(y >= 0 if data.target_type.has_one_label else ~np.isnan(y))
+    return None if len(known) == len(y) else known
 
 
 def _matched_parts(data: Dataset, model: Any) -> MatchedTarget | None:

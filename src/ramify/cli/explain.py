@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 @data_options
 @click.option("--row", required=True, help="Which row: its number, from 1, or its identifier.")
 @click.option("--label", "labels", multiple=True, help="Which label, class, number or pair a>b; else those predicted.")
-@click.option("--fill", is_flag=True, help="Fill columns that DATA lacks with missing values.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Features of each label.")
 @click.option("-o", "--output", default=None, type=OutputFile(*TABLES), help="Write all features: .csv, .xlsx.")
 @click.option(
@@ -39,7 +38,6 @@ def explain(
     reading: dict[str, Any],
     row: str,
     labels: tuple[str, ...],
-    fill: bool,
     top: int,
     output: str | None,
     plot: str | None,
@@ -80,13 +78,13 @@ def explain(
             "'ramify fit'."
         )
     model.set_params(n_jobs=jobs)
-    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, reading, fill=fill), features=False)
+    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, reading), features=False)
     number = _row_number(dataset, row)
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}, row {number + 1}", err=True)
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
-    one_row = take_rows(new_rows(model, dataset, fill=fill).X, np.array([number]))
+    one_row = take_rows(new_rows(model, dataset, fill=True).X, np.array([number]))
     titles = {**getattr(model, "titles_", {}), **term_titles(model.label_names_, hierarchy)}
     if not predicted_type(model).ranks_labels:
         labels = called_labels(labels, model.label_names_, titles)

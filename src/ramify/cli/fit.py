@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ramify.analysis.methods import MODEL_METHODS
+from ramify.analysis.methods import MODEL_METHODS, default_method
 from ramify.cli.options import (
     OutputFile,
     WholeNumber,
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 @click.command()
 @data_options
 @click.option("-o", "--output", "--model", "model_file", required=True, type=OutputFile(), help="Model file to write.")
-@click.option("--method", default="random-forest", show_default=True, type=click.Choice(list(MODEL_METHODS)))
+@click.option("--method", default=None, show_default="boosted for tables, else random-forest",
+              type=click.Choice(list(MODEL_METHODS)))  # fmt: skip
 @click.option("--trees", default=None, show_default="100, boosted 300", type=WholeNumber(1), help="Number of trees.")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
 @click.option(
@@ -54,7 +55,7 @@ def fit(
     hierarchy: str | None,
     reading: dict[str, Any],
     model_file: str,
-    method: str,
+    method: str | None,
     trees: int | None,
     max_depth: int | None,
     min_samples_leaf: int | None,
@@ -89,7 +90,7 @@ def fit(
     from ramify.report import write_report
 
     if minutes is not None and method != "auto":
-        raise click.UsageError(f"--minutes is for --method auto; {method} takes the time that it needs.")
+        raise click.UsageError("--minutes is for --method auto; other methods take the time that they need.")
     if method == "auto" and (trees, max_depth, min_samples_leaf) != (None, None, None):
         raise click.UsageError("--method auto sets --trees, --max-depth and --min-samples-leaf itself; leave them out.")
     keep_inputs({"-o": model_file, "--per-label": per_label, "--report": report}, *data, hierarchy)
@@ -124,7 +125,9 @@ def fit(
         if not as_json:
             if method == "auto":
                 click.echo(plain("\n".join(f"{name}: {fact}" for name, fact in found.facts.items())))
-            click.echo(f"Saved {model_file}: {_made(method, fitted.model, fitted.learnt)}.")
+            click.echo(
+                f"Saved {model_file}: {_made(method or default_method(fitted.learnt), fitted.model, fitted.learnt)}."
+            )
             wrote(per_label, report)
 
 

@@ -65,14 +65,11 @@ def tell_notes(data: Dataset) -> None:
             click.echo(plain(f"Note: {note}"), err=True)
 
 
+OF_THE_MODEL = {"ignore": "--ignore", "keep": "--keep", "categorical": "--nominal", "dates": "--dates"}
+
+
 def data_to_predict(
-    model: Any,
-    files: Sequence[str],
-    target: Sequence[str],
-    hierarchy: str | None,
-    reading: Mapping[str, Any],
-    *,
-    fill: bool = False,
+    model: Any, files: Sequence[str], target: Sequence[str], hierarchy: str | None, reading: Mapping[str, Any]
 ) -> Dataset:
     """Read rows that need not have a target, as the model's own data were read.
 
@@ -80,37 +77,42 @@ def data_to_predict(
     """
     from ramify.analysis.model_data import lacking_features
     from ramify.datasets import read
-    from ramify.datasets.readers.raw_files import FileError
     from ramify.datasets.readers.standard_input import named_source, with_standard_input
 
-    options = {"roles": getattr(model, "roles_", None), **reading}
+    inspection = getattr(model, "inspection_", None)
+    notes = []
+    if inspection is not None:
+        said = [option for name, option in OF_THE_MODEL.items() if name in reading]
+        reading = {name: value for name, value in reading.items() if name not in OF_THE_MODEL}
+        notes = (
+            [f"{', '.join(said)} of the model are used: it reads the columns that it was fitted to."] if said else []
+        )
+    options = {"roles": inspection, **reading}
     with with_standard_input(files) as paths:
         try:
-            data = named_source(read_data(paths, target, hierarchy, reading=options), files)
-            lacking = lacking_features(model, data.feature_names)
-            if target or not lacking or (data.roles is not None and options["roles"] is not None):
-                return data
-        except FileError as error:
+            data = read_data(paths, target, hierarchy, reading=options, tell=False)
+        except ValueError as error:
             if target:
                 raise
-            untargeted = read(list(paths), target=[], **options)
-            if lacking_features(model, untargeted.feature_names) and not fill:
+            data = read(list(paths), target=[], **options)
+            if lacking_features(model, data.feature_names) and inspection is None:
                 raise
-            if options["roles"] is not None:  # it has the columns of the target, but not what they held at fit
-                told = f"Nothing is measured, since the target cannot be read: {error}"
-                untargeted = replace(untargeted, notes=(*untargeted.notes, told))
-                tell_notes(untargeted)
-            return named_source(untargeted, files)
-        untargeted = named_source(read(list(paths), target=[], **options), files)
-    return min(data, untargeted, key=lambda read: len(lacking_features(model, read.feature_names)))
+            notes.append(f"Nothing is measured, since the target cannot be read: {error}")
+        if not target and inspection is None and lacking_features(model, data.feature_names):
+            untargeted = read(list(paths), target=[], **options)
+            data = min(data, untargeted, key=lambda each: len(lacking_features(model, each.feature_names)))
+        data = replace(named_source(data, files), notes=(*data.notes, *notes))
+    tell_notes(data)
+    return data
 
 
 def described(data: Dataset, *, chosen: bool) -> str:
     """What was read, in a line: a target that nobody chose is told, so that a wrong guess is seen."""
     kind = data.target_type
     target = "none" if data.target is None else kind.described(data.label_names)
-    if data.roles is not None and len(data.roles.target) == 1 and kind.has_one_label:
-        target = f"{data.roles.target[0]}, {target}"
+    columns = () if data.inspection is None else data.inspection.target.columns
+    if len(columns) == 1 and kind.has_one_label:
+        target = f"{columns[0]}, {target}"
     if data.target is not None and not chosen and not kind.has_sets and not kind.ranks_labels:
         target += " (taken by its place; --target names another)"
     return f"{data.n_samples} rows, {data.n_features} features, target: {target}, {data.source}"

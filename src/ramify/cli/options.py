@@ -78,8 +78,13 @@ _READING = (
     ("--nominal", "categorical", str, True, "Column whose numbers are codes."),
     ("--kind", "kind", click.Choice(["classes", "labels", "hierarchy", "numbers", "rankings", "mixed"]), False,
      "What the target is [default: told by its cells]."),
+    ("--weight", "weight", str, False, "Column that weights the rows."),
+    ("--label-separator", "label_separator", str, False, "What separates labels of a set in a cell [default: found]."),
+    ("--path-separator", "path_separator", str, False, "What separates steps of a path in a cell [default: found]."),
+    ("--missing-target", "missing_target", click.Choice(["leave-out", "empty", "error"]), False,
+     "Rows without a target: leave them out, take an empty label set, or stop [default: leave-out]."),
     ("--dates", "dates", click.Choice(["parts", "days", "dmy", "mdy"]), True,
-     "Make numbers of dates: parts or days; dmy or mdy says which comes first in 01/02/2024."),
+     "What dates become: parts or days [default: what varies]; dmy or mdy says which comes first in 01/02/2024."),
     ("--separator", "separator", str, False, "What separates cells: a sign, or 'tab' [default: found]."),
     ("--decimal", "decimal", click.Choice([".", ","]), False, "Decimal sign [default: found]."),
     ("--encoding", "encoding", str, False, "Encoding of text, as latin-1 [default: found]."),
@@ -95,13 +100,21 @@ def reading_options(command: Command) -> Command:
     @functools.wraps(command)
     def with_reading(*arguments: Any, **given: Any) -> Any:
         reading = {name: given.pop(name) for _, name, *_ in _READING}
+        flags = {name: given.pop(name) for name in ("nested", "strict")}
         reading = {name: list(value) if isinstance(value, tuple) else value for name, value in reading.items() if value}
+        if "missing_target" in reading:
+            reading["missing_target"] = reading["missing_target"].replace("-", " ")
+        reading |= {name: value for name, value in flags.items() if value}
         if reading.get("identifier") == "none":
             reading["identifier"] = None
         return command(*arguments, reading=reading, **given)
 
     return _with(
         with_reading,
+        click.option(
+            "--nested", is_flag=True, help="The target columns are the levels of a hierarchy [default: found]."
+        ),
+        click.option("--strict", is_flag=True, help="Stop where anything would be noted about a column."),
         *(
             click.option(option, name, type=kind, multiple=several, default=None, help=text)
             for option, name, kind, several, text in _READING

@@ -26,6 +26,7 @@ from ramify.writing import TABLES, neutralised, write_table
 if TYPE_CHECKING:
     from ramify.analysis.model_quality import Quality
     from ramify.datasets import Dataset
+    from ramify.datasets.tables.target_columns import TargetNotation
 
 
 @click.command()
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
               help="Write the predictions: .csv, .tsv or .xlsx; standard output otherwise.")  # fmt: skip
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
 @click.option("--top", type=click.IntRange(min=1), help="The so many most probable labels, each with its probability.")
-@click.option("--fill", is_flag=True, help="Fill columns that DATA lacks with missing values.")
 @click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
 @jobs_option
 @report_option
@@ -49,7 +49,6 @@ def predict(
     output: str | None,
     probabilities: bool,
     top: int | None,
-    fill: bool,
     per_label: str | None,
     jobs: int,
     report: str | None,
@@ -59,9 +58,8 @@ def predict(
 ) -> None:
     """Predict the rows of DATA files with a saved MODEL.
 
-    Columns are found by name; those that the model does not know are left out, and those that are not there are refused
-    or, with --fill, taken as missing. Values that the model has not seen and columns whose values are no longer as they
-    were at fit are told on standard error. Where the data has targets, a table of
+    Columns are found by name; those that the model does not know are left out, and those that are not there are taken
+    as missing. What is missing, new or no longer as it was at fit is told on standard error. Where the data has targets, a table of
     measures follows, with the prior alone beside the model. It goes to standard output if the predictions go to a file.
     --json prints that table, or the predictions if they go to no file; --quiet prints neither. A report shows
     it, how well each label is predicted and whether the probabilities mean what they say.
@@ -88,11 +86,11 @@ def predict(
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which does not predict.")
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=jobs)
-    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, reading, fill=fill), features=False)
+    dataset = refuse_empty(data_to_predict(model, data, target, hierarchy, reading), features=False)
     dataset = replace(dataset, titles={**getattr(model, "titles_", {}), **dataset.titles})
     if verbose:
         click.echo(f"{dataset!r} for {type(model).__name__}", err=True)
-    given = new_rows(model, dataset, fill=fill)
+    given = new_rows(model, dataset, fill=True)
     if not quiet:
         for sentence in given.sentences():
             click.echo(plain(f"Note: {sentence}"), err=True)
@@ -176,18 +174,48 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
     if kind.parts_differ and not probabilities:
         yield from _part_rows(model, data, predicted)
         return
-    columns = ["prediction"] if kind.has_labels and not probabilities else names
-    yield [_id_name(data, columns), *columns]
+    columns, cells = names, predicted.reshape(data.n_samples, -1).tolist() if not sparse.issparse(predicted) else None
     if kind.has_one_label and not probabilities:
-        yield from ([i, str(value)] for i, value in zip(ids, predicted, strict=True))
+        columns, cells = [_target_name(model)], [[str(value)] for value in predicted]
     elif kind.has_sets and not probabilities:
-        sets = sparse.csr_array(predicted)
-        for row, i in enumerate(ids):
-            labels = sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist()
-            yield [i, "|".join(model.label_names_[label] for label in sorted(labels))]
-    else:
-        for i, values in zip(ids, predicted.reshape(data.n_samples, -1).tolist(), strict=True):
-            yield [i, *values]
+        columns, cells = _label_cells(model, sparse.csr_array(predicted))
+    yield [_id_name(data, columns), *columns]
+    yield from ([i, *values] for i, values in zip(ids, cells or (), strict=True))
+
+
+def _notation(model: Any) -> TargetNotation:
+    """How the target was written that the model has learnt."""
+    from ramify.datasets.tables.target_columns import TargetNotation
+
+    inspection = getattr(model, "inspection_", None)
+    return TargetNotation() if inspection is None else TargetNotation.from_dict(inspection["target"])
+
+
+def _target_name(model: Any) -> str:
+    """The predicted column is called as the target was."""
+    columns = _notation(model).columns
+    return columns[0] if len(columns) == 1 else "prediction"
+
+
+def _label_cells(model: Any, sets: Any) -> tuple[list[str], list[list[str]]]:
+    """Names of the columns and the cells of predicted label sets, in the notation that came in."""
+    notation, names = _notation(model), list(model.label_names_)
+    if set(notation.words) == set(names):
+        dense = sets.toarray() > 0
+        words = [notation.words[name] for name in names]
+        return names, [[pair[int(has)] for pair, has in zip(words, row, strict=True)] for row in dense]
+    labels = [sorted(sets.indices[sets.indptr[k] : sets.indptr[k + 1]].tolist()) for k in range(sets.shape[0])]
+    if notation.path_separator or notation.nested:
+        sets = sets.tocsr() if model.hierarchy is None else model.hierarchy.most_specific(sets)
+        labels = [sorted(sets.indices[sets.indptr[k] : sets.indptr[k + 1]].tolist()) for k in range(sets.shape[0])]
+        sign = " > " if any(" > " in name for name in names) else "/"
+        paths = [[names[label].split(sign) for label in of_row] for of_row in labels]
+        if notation.nested:
+            width = len(notation.columns)
+            deepest = [max(of_row, key=len, default=[]) for of_row in paths]
+            return list(notation.columns), [[*path, *[""] * (width - len(path))] for path in deepest]
+        return [_target_name(model)], [["|".join(notation.path_separator.join(path) for path in row)] for row in paths]
+    return [_target_name(model)], [["|".join(names[label] for label in of_row)] for of_row in labels]
 
 
 def _part_rows(model: Any, data: Dataset, predicted: Any) -> Iterator[list[Any]]:

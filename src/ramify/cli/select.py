@@ -190,8 +190,8 @@ def _read_annotations(data: tuple[str, ...], ontology: str | None) -> Dataset | 
 
 
 def _read_classes(path: Path) -> dict[str, str]:
-    from ramify.datasets.readers.delimited import read_records
     from ramify.datasets.readers.raw_files import FileError
+    from ramify.datasets.tables.delimited import read_records
 
     found: dict[str, str] = {}
     for line, cells in read_records(path, separator="," if path.name.lower().count(".csv") else "\t", encoding="utf-8"):

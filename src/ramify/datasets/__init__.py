@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ramify.datasets.annotations import annotated_dataset
     from ramify.datasets.arff_write import write_arff
-    from ramify.datasets.column_roles import ColumnRoles
     from ramify.datasets.dataset import Dataset
     from ramify.datasets.description import describe
     from ramify.datasets.generators.feature_hierarchy import make_feature_hierarchy
     from ramify.datasets.generators.hierarchical import make_hierarchical
     from ramify.datasets.generators.label_ranking import make_label_ranking
     from ramify.datasets.generators.multilabel import make_multilabel
-    from ramify.datasets.readers.any_file import read
+    from ramify.datasets.readers.any_file import inspect, read
     from ramify.datasets.readers.arff import read_arff
     from ramify.datasets.readers.attached_hierarchy import read_hierarchy
     from ramify.datasets.readers.edges import read_edges
@@ -26,53 +25,49 @@ if TYPE_CHECKING:
     from ramify.datasets.readers.ontology import read_obo
     from ramify.datasets.readers.raw_files import FileError
     from ramify.datasets.readers.sparse_text import read_sparse_text
-    from ramify.datasets.readers.tables import read_csv, read_excel, read_parquet
+    from ramify.datasets.tables.inspection import Inspection
 
 _MODULES = {
-    "ColumnRoles": "column_roles",
+    "Inspection": "tables.inspection",
     "Dataset": "dataset",
     "FileError": "readers.raw_files",
     "annotated_dataset": "annotations",
     "describe": "description",
+    "inspect": "readers.any_file",
     "make_feature_hierarchy": "generators.feature_hierarchy",
     "make_hierarchical": "generators.hierarchical",
     "make_label_ranking": "generators.label_ranking",
     "make_multilabel": "generators.multilabel",
     "read": "readers.any_file",
     "read_arff": "readers.arff",
-    "read_csv": "readers.tables",
     "read_edges": "readers.edges",
-    "read_excel": "readers.tables",
     "read_gaf": "readers.gaf",
     "read_hierarchy": "readers.attached_hierarchy",
     "read_mulan": "readers.mulan",
     "read_obo": "readers.ontology",
-    "read_parquet": "readers.tables",
     "read_rankings": "readers.label_rankings",
     "read_sparse_text": "readers.sparse_text",
     "write_arff": "arff_write",
 }
 
 __all__ = [
-    "ColumnRoles",
     "Dataset",
     "FileError",
+    "Inspection",
     "annotated_dataset",
     "describe",
+    "inspect",
     "make_feature_hierarchy",
     "make_hierarchical",
     "make_label_ranking",
     "make_multilabel",
     "read",
     "read_arff",
-    "read_csv",
     "read_edges",
-    "read_excel",
     "read_gaf",
     "read_hierarchy",
     "read_mulan",
     "read_obo",
-    "read_parquet",
     "read_rankings",
     "read_sparse_text",
     "write_arff",

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from ramify.datasets.column_roles import FEWEST_ROWS
 from ramify.datasets.dataset import Dataset
+from ramify.datasets.tables.inspection import FEWEST_ROWS
 
 _FEWEST = 0.05
 """Share of the rows that is told: fewer hardly change a result."""

@@ -16,7 +16,7 @@ from ramify.features.frames import take_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ramify.datasets.column_roles import ColumnRoles
+    from ramify.datasets.tables.inspection import Inspection
     from ramify.hierarchy import Hierarchy
 
 Target = Literal["classes", "labels", "hierarchy", "numbers", "rankings", "mixed"]
@@ -63,10 +63,8 @@ class Dataset:
         What labels and features are called where their names are identifiers, as of the Gene Ontology.
     notes : tuple of str
         What was decided when the data were read, a sentence each.
-    left_out : dict of str to str
-        Columns of a table that a reader took for no features, and why.
-    roles : ColumnRoles, optional
-        Which columns of a table are what; `read` takes it to read another file the same way.
+    inspection : Inspection, optional
+        What each column of a table is and why; `read(..., roles=)` takes it to read another table the same way.
     source : str
         Where the data came from.
     sha256 : str
@@ -97,8 +95,7 @@ class Dataset:
     parts: dict[str, np.ndarray] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    left_out: dict[str, str] = field(default_factory=dict)
-    roles: ColumnRoles | None = None
+    inspection: Inspection | None = None
     source: str = ""
     sha256: str = ""
 
@@ -115,6 +112,11 @@ class Dataset:
             object.__setattr__(self, "X", with_columns(self.X, self.feature_names, self.categories))
         if self.y is not None and self.y.shape[0] != self.X.shape[0]:
             raise ValueError(f"X has {self.X.shape[0]} rows and y has {self.y.shape[0]}; they must agree.")
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Columns of a table that are no features, and why."""
+        return {} if self.inspection is None else self.inspection.left_out
 
     @property
     def n_samples(self) -> int:

@@ -129,7 +129,7 @@ def warn_of_numbers(estimator: Any, X: Any) -> None:
             warnings.warn(
                 f"Feature {shown_name(estimator, column)} (column {column}) holds numbers as {list(X.dtypes)[column]}, "
                 f"such as {example!r}, and is taken as nominal, of {len(values)} values. Make it numeric, as "
-                "pandas.to_numeric and read_csv(decimal=',') do, or of dtype category if its numbers are names.",
+                "pandas.to_numeric and read(decimal=',') do, or of dtype category if its numbers are names.",
                 UserWarning,
                 stacklevel=2,
             )

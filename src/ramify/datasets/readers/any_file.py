@@ -1,14 +1,16 @@
-"""`read`: any data file of the field, by its name."""
+"""`read`: any data file of the field by its name, and any frame; `inspect`: what it makes of a table."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from ramify.datasets.column_roles import ColumnRoles
+import numpy as np
+
 from ramify.datasets.copied_rows import copied_rows
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import read_arff
@@ -19,76 +21,109 @@ from ramify.datasets.readers.mulan import label_file_of, read_mulan
 from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, zipped_name
 from ramify.datasets.readers.sparse_text import holds_sparse_text, read_sparse_text
 from ramify.datasets.readers.standard_input import named_source, with_standard_input
-from ramify.datasets.readers.tables import Roles, read_csv, read_excel, read_parquet
-from ramify.datasets.readers.text_layout import first_records
+from ramify.datasets.tables.delimited import delimited_table, read_records
+from ramify.datasets.tables.excel import excel_table
+from ramify.datasets.tables.inspection import Inspection
+from ramify.datasets.tables.notations import points_are_thousands
+from ramify.datasets.tables.parquet import parquet_table
+from ramify.datasets.tables.table import MISSING, Table, table_of_frame
+from ramify.datasets.tables.table_dataset import TableChoice, exact_text, ignored_positions, table_dataset
+from ramify.datasets.tables.text_column import TextColumn
+from ramify.datasets.tables.text_layout import first_records
 from ramify.hierarchy import Hierarchy
+
+_DECIMAL_COMMA = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})*,\d{1,2}|[-+]?\d+,\d{1,2}")
+_TABLE = {name for name in signature(TableChoice).parameters if name != "target"}
 
 
 def read(
-    files: PathLike | Sequence[PathLike],
+    files: Any,
     target: Any = None,
     *,
     kind: Target | None = None,
     identifier: str | int | None = "auto",
+    weight: str | None = None,
     ignore: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     categorical: str | Collection[str] = (),
-    roles: Roles = "auto",
+    roles: Inspection | Mapping[str, Any] | str | None = "auto",
     dates: str | Sequence[str] | None = None,
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    label_separator: str | None = None,
+    path_separator: str | None = None,
+    nested: bool | None = None,
+    missing_target: str = "leave out",
     unknown: str | float | None = None,
+    strict: bool = False,
     hierarchy: Hierarchy | PathLike | None = None,
     feature_hierarchy: Hierarchy | PathLike | None = None,
     **options: Any,
 ) -> Dataset:
-    r"""Read a data set with the reader that its file names call for.
+    r"""Read a data set: a file with the reader that its name calls for, or a frame.
 
     Parameters
     ----------
-    files : path or sequence of paths
+    files : path, sequence of paths or frame
         One file, or the files of one set (train, valid, test; an XML file of labels). "-" is standard input, whose
-        format is found from its content.
+        format is found from its content. Frames of pandas, polars and others are inspected as files are.
     target : str or sequence of str, optional
         Target columns, in which `*` stands for anything ("Product*"). By default what the reader finds: the
         hierarchical attribute, the labels of the XML file, the rank columns, or the last column.
     kind : {"classes", "labels", "hierarchy", "numbers", "rankings", "mixed"}, optional
-        What the target of a table is; by default told by its cells.
+        What the target of a table is; by default told by its cells. One column: orders `a>b>c` of the same few labels are
+        rankings, `a|b`, `a; b` or `a, b` whose parts recur are label sets, paths such as `Home > Kitchen > Knives`
+        whose parents agree are a hierarchy, 0 and 1 or other text classes, other numbers numbers. Several columns: 0
+        and 1, yes and no, or one text and nothing are labels; 1 to k in every row rankings; other numbers numbers;
+        columns of which each value has one parent in another a hierarchy; others stand side by side.
     identifier : str or None, default="auto"
         The column that names the rows and is no feature. "auto" finds it, None takes none.
+    weight : str, optional
+        The column that weights the rows of a table.
     ignore, keep : str or sequence of str
-        Columns to leave out, and columns of a table to take as features whatever their role seems to be; `*` stands for
+        Columns to leave out, and columns of a table to take as features whatever they seem to be; `*` stands for
         anything.
     categorical : str or sequence of str
         Columns of a table that are nominal even if all cells are numbers.
-    roles : "auto", None or roles of other data, default="auto"
-        "auto" keeps identifiers, dates, constants and copies of the target in tables from becoming features. None keeps
-        none. The `roles` of a data set or `roles_` of a model read a table as that data was read.
+    roles : "auto", None, Inspection or dict, default="auto"
+        "auto" keeps identifiers, constants and copies of the target from becoming features, in tables of 20 rows and
+        more. None keeps none. The `inspection` of a data set or the `inspection_` of a model reads a table as that one
+        was read.
     dates : {"parts", "days", "dmy", "mdy"} or several, optional
-        What to make of the dates of a table, as of `read_csv`; by default they are left out.
+        What to make of dates: year, month, weekday and hour, or days since 1970-01-01; by default those that vary.
+        "dmy" and "mdy" say whether the day or the month comes first in 01/02/2024.
     separator, decimal, encoding : str, optional
-        How text is written, as of `read_csv`; by default told by the file.
+        How text is written; by default told by the file.
     sheet : str, optional
         Sheet of an Excel file.
+    label_separator, path_separator : str, optional
+        What separates labels of a set and steps of a path in the target of a table; by default found.
+    nested : bool, optional
+        Whether several target columns are the levels of a hierarchy; by default told by their cells.
+    missing_target : {"leave out", "empty", "error"}, default="leave out"
+        What to do with rows of a table without a target: leave them out, take an empty set of labels, or refuse them.
     unknown : str or number, optional
-        What target cells of a table hold where nothing is known, as of `read_csv`; ARFF files write ?.
+        What target cells of a table hold where nothing is known; ARFF files write ?.
+    strict : bool, default=False
+        Whether to refuse a table of which anything would be noted.
     hierarchy : Hierarchy or path, optional
         Hierarchy of the labels, or its file: OBO or edges. Labels that the data do not have are left out, unless they
         lie above one; rows get all ancestors of their labels.
     feature_hierarchy : Hierarchy or path, optional
         Hierarchy of the features, or its file: OBO or edges.
     **options
-        Further parameters of the reader.
+        Further parameters of the reader of ARFF, Mulan, ranking or GAF files; of tables `missing` (cells that hold
+        nothing), `storage` of X ("auto", "dense" or "sparse") and `transposed` (whether lines are columns).
 
     Returns
     -------
     Dataset
         `.arff` files with an XML file of labels beside them are read by `read_mulan` if no target is given, other
         ARFF files (`.arff`, `.harff`, `.xarff`) by `read_arff`; `.csv`, `.tsv` and `.txt` by `read_sparse_text` or
-        `read_rankings` if they hold such rows, else by `read_csv` (transposed if the first cell is `is_a`); `.parquet`
-        by `read_parquet`; `.xlsx` by `read_excel`; `.gaf` by `read_gaf`.
+        `read_rankings` if they hold such rows, else as tables, like `.parquet`, `.xlsx` and frames; `.gaf` by
+        `read_gaf`. `inspection` says what was decided about each column of a table, `notes` the same in sentences.
 
     Examples
     --------
@@ -101,11 +136,12 @@ def read(
     >>> data
     Dataset(2 rows, 1 dense features, target='classes', 2 labels)
     >>> data.notes
-    ('Cells are separated by semicolons.', "height holds numbers with decimal commas, as in '1,5'.")
+    ('Cells are separated by semicolons.', "height: used as a number (decimal commas, as in '1,5').")
     """
     said = {
         "kind": (kind, None),
         "identifier": (identifier, "auto"),
+        "weight": (weight, None),
         "ignore": (ignore, ()),
         "keep": (keep, ()),
         "categorical": (categorical, ()),
@@ -115,18 +151,52 @@ def read(
         "decimal": (decimal, None),
         "encoding": (encoding, None),
         "sheet": (sheet, None),
+        "label_separator": (label_separator, None),
+        "path_separator": (path_separator, None),
+        "nested": (nested, None),
+        "missing_target": (missing_target, "leave out"),
         "unknown": (unknown, None),
+        "strict": (strict, False),
     }
     options |= {name: value for name, (value, usual) in said.items() if value is not usual and value != usual}
-    with with_standard_input(files) as paths:
-        data = named_source(_read(paths, target, options), files)
-    if roles == "auto" and (told := tuple(copied_rows(data))):
+    if hasattr(files, "columns") and hasattr(files, "shape"):
+        data = _called(_read_frame, files, {"target": target, **options})
+    else:
+        with with_standard_input(files) as paths:
+            data = named_source(_read(paths, target, options), files)
+    if isinstance(roles, str) and (told := tuple(copied_rows(data))):
         data = replace(data, notes=(*data.notes, *told))
     if hierarchy is not None:
         data = with_labels_ordered(data, hierarchy)
     if feature_hierarchy is not None:
         data = with_features_ordered(data, feature_hierarchy)
     return data
+
+
+def inspect(table: Any, target: Any = None, **options: Any) -> Inspection:
+    """What each column of a table is, what was decided about it, why, and what would change it.
+
+    Parameters
+    ----------
+    table : path, sequence of paths or frame
+        As of `read`.
+    target : str or sequence of str, optional
+        Target columns; by default the last column.
+    **options
+        As of `read`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import ramify
+    >>> frame = pd.DataFrame({"size": ["3 kg", "5 kg"], "kind": ["a", "b"]})
+    >>> ramify.inspect(frame)["size"].decision
+    'used as a number'
+    """
+    found = read(table, target, **options).inspection
+    if found is None:
+        raise ValueError(f"{table} is no table: its file says itself what its columns are. Use read.")
+    return found
 
 
 def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, Any]) -> Dataset:
@@ -146,7 +216,7 @@ def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, 
     if ending not in READERS:
         known = f"Known endings are {', '.join(READERS)}, plain or with .gz, .bz2, .xz or .zip"
         raise FileError(
-            first, f"no reader is known for .{ending}", advice=f"{known}; or call a reader such as read_csv."
+            first, f"no reader is known for .{ending}", advice=f"{known}; or call a reader such as read_arff."
         )
     if len(data_paths) < len(paths) and READERS[ending] is not _read_arff_family:
         raise FileError(first, "an XML file of labels goes with ARFF files", advice="Leave out the XML file.")
@@ -156,12 +226,14 @@ def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, 
 def _called(reader: Callable[..., Dataset], files: Any, options: dict[str, Any]) -> Dataset:
     """What a reader returns, or a word about an option that it does not take."""
     taken = signature(reader).parameters
-    if "roles" not in taken:  # files that say themselves what their columns are
+    known = [name for name in taken if name not in {"files", "file", "said"}]
+    if "said" in taken:
+        known += sorted(_TABLE | {"target"})
+    elif "roles" not in taken:  # files that say themselves what their columns are
         options = {name: value for name, value in options.items() if name != "roles"}
-    unknown = [name for name in options if name not in taken]
+    unknown = [name for name in options if name not in known]
     if unknown:
-        known = ", ".join(name for name in taken if name not in {"files", "file"})
-        raise ValueError(f"{reader.__name__}, which reads this file, takes no {unknown[0]!r}. It takes {known}.")
+        raise ValueError(f"This kind of data takes no {unknown[0]!r}. It takes {', '.join(known)}.")
     return reader(files, **options)
 
 
@@ -175,13 +247,95 @@ def _read_delimited(paths: list[Path], target: Any, options: dict[str, Any]) -> 
             advice = "Leave out the target."
             raise FileError(paths[0], "these sparse rows name their labels themselves", advice=advice)
         return _called(read_sparse_text, paths, options)
-    if not options.keys() & {"kind", "transposed"} and not isinstance(options.get("roles"), (Mapping, ColumnRoles)):
+    if not options.keys() & {"kind", "transposed"} and not isinstance(options.get("roles"), (Mapping, Inspection)):
         records = first_records(paths[0], options.get("separator"), options.get("encoding"), 2)
         if target is None and are_rankings(records) and not have_order_column(records):
             return _called(read_rankings, paths, options)
         if records and records[0][0].strip() == "is_a":
-            return _called(read_csv, paths, {"target": target, "transposed": True, "kind": "classes", **options})
-    return _called(read_csv, paths, {"target": target, **options})
+            return _called(
+                _read_text_table, paths, {"target": target, "transposed": True, "kind": "classes", **options}
+            )
+    return _called(_read_text_table, paths, {"target": target, **options})
+
+
+def _read_text_table(
+    files: list[Path],
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    missing: Collection[str] = MISSING,
+    transposed: bool = False,
+    **said: Any,
+) -> Dataset:
+    """A table of delimited text."""
+    if transposed:
+        table = _transposed_table(files, separator, encoding, missing)
+        return table_dataset(table, TableChoice(**{"identifier": table.names[0], "roles": None, **said}))
+    choice = TableChoice(**said)
+
+    def table_with(more_text: set[int]) -> Table:
+        return delimited_table(
+            files,
+            separator=separator,
+            encoding=encoding,
+            missing=missing,
+            as_text=lambda names: exact_text(choice, names) | more_text,
+        )
+
+    table = table_with(set())
+    if choice.decimal == "," or _some_have_decimal_commas(table):  # then 1.234 may be 1234
+        unclear = {
+            j for j, column in enumerate(table.columns) if isinstance(column, np.ndarray) and _has_thirds(column)
+        }
+        if unclear:
+            exact = table_with(unclear).columns
+            columns = list(table.columns)
+            for j in unclear:
+                if isinstance(exact[j], TextColumn) and points_are_thousands(exact[j].values):
+                    columns[j] = TextColumn.of_codes(
+                        [value.replace(".", "") for value in exact[j].values], exact[j].codes
+                    )
+            table = replace(table, columns=columns)
+    return table_dataset(table, choice)
+
+
+def _some_have_decimal_commas(table: Table) -> bool:
+    texts = (column for column in table.columns if isinstance(column, TextColumn))
+    return any(_DECIMAL_COMMA.fullmatch(value) for column in texts for value in column.values[:20])
+
+
+def _has_thirds(numbers: np.ndarray) -> bool:
+    """Whether numbers have three digits behind the point at most, and some have any."""
+    known = numbers[~np.isnan(numbers)]
+    return bool((known != np.floor(known)).any()) and bool((np.abs(known * 1000 - np.rint(known * 1000)) < 1e-6).all())
+
+
+def _transposed_table(
+    paths: list[Path], separator: str | None, encoding: str | None, missing: Collection[str]
+) -> Table:
+    """A file whose lines are columns: a name, then one cell per row."""
+    if len(paths) > 1:
+        raise ValueError("transposed=True reads one file. Read the parts one by one.")
+    records = [cells for _, cells in read_records(paths[0], separator=separator, encoding=encoding)]
+    if not records:
+        raise FileError(paths[0], "the file is empty", line=1, advice="Write one line per feature.")
+    if all(len(cells) > 1 and cells[-1] == "" for cells in records):
+        records = [cells[:-1] for cells in records]
+    width = len(records[0])
+    for number, cells in enumerate(records, start=1):
+        if len(cells) != width:
+            fault = f"row {number} has {len(cells)} cells and the first has {width}"
+            raise FileError(paths[0], fault, advice="Leave a cell empty where a value is missing.")
+    absent = frozenset(missing)
+    columns = [
+        TextColumn.of(None if cell.strip() in absent else cell.strip() for cell in cells[1:]) for cells in records
+    ]
+    return Table([cells[0].strip() for cells in records], columns, paths, np.zeros(width - 1, dtype=np.int64))
+
+
+def _read_frame(files: Any, *, missing: Collection[str] = MISSING, **said: Any) -> Dataset:
+    """A frame."""
+    return table_dataset(table_of_frame(files, missing), TableChoice(**said))
 
 
 def _read_arff_family(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
@@ -194,11 +348,24 @@ def _read_arff_family(paths: list[Path], target: Any, options: dict[str, Any]) -
 
 
 def _read_parquet(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
-    return _called(read_parquet, paths, {"target": target, **options})
+    return _called(_read_parquet_table, paths, {"target": target, **options})
+
+
+def _read_parquet_table(files: list[Path], **said: Any) -> Dataset:
+    """A table of Parquet files."""
+    choice = TableChoice(**said)
+    return table_dataset(parquet_table(files, lambda names: ignored_positions(choice, names)), choice)
 
 
 def _read_excel(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
-    return _called(read_excel, paths, {"target": target, **options})
+    return _called(_read_excel_table, paths, {"target": target, **options})
+
+
+def _read_excel_table(
+    files: list[Path], *, sheet: str | None = None, missing: Collection[str] = MISSING, **said: Any
+) -> Dataset:
+    """A table of a sheet of Excel files."""
+    return table_dataset(excel_table(files, sheet, missing), TableChoice(**said))
 
 
 def _read_annotations(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:

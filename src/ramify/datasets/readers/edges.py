@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from ramify.datasets.readers.delimited import read_records
 from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, read_text, shown
+from ramify.datasets.tables.delimited import read_records
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ramify.datasets.dataset import Dataset
 from ramify.datasets.readers.arff import part_rows, read_arff
-from ramify.datasets.readers.delimited import (
-    MISSING,
-    Table,
-    check_width,
-    column_values,
-    is_plain_number,
-    read_layout_records,
-    table_of_rows,
-    without_trailing_cell,
+from ramify.datasets.readers.order_notation import OrderError, labels_of_order, natural_key, ranks_of_order
+from ramify.datasets.readers.raw_files import (
+    FileError,
+    PathLike,
+    column_of_cell,
+    decoded,
+    file_paths,
+    plain_name,
+    sha256_of,
+    shown,
 )
-from ramify.datasets.readers.order_notation import OrderError, labels_of_order, ranks_of_order
-from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, sha256_of, shown
-from ramify.datasets.readers.text_layout import TextLayout
+from ramify.datasets.tables.delimited import check_width, cut_records, read_text
+from ramify.datasets.tables.inspection import ColumnWishes, inspected_features
+from ramify.datasets.tables.leaks import Leaks
+from ramify.datasets.tables.table import MISSING
+from ramify.datasets.tables.table_dataset import column_features
+from ramify.datasets.tables.text_column import TextColumn
+from ramify.datasets.tables.text_layout import TextLayout
 from ramify.parameters import check_integer
 
 Records = list[tuple[int, list[str]]]
 
 _RANK_COLUMN = re.compile(r"L[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
 
 def read_rankings(
@@ -59,7 +66,7 @@ def read_rankings(
     separator : str, optional
         What separates cells. By default found from the first lines.
     encoding : str, optional
-        Encoding of the text. By default found from the content, as by `read_csv`.
+        Encoding of the text. By default found from the content, as by `read`.
 
     Returns
     -------
@@ -98,30 +105,74 @@ def read_rankings(
                 line=records[0][0] if records else 1,
                 advice="Files read together must have the same columns in the same order.",
             )
-    rows = [cells for _, _, records, _ in tables for _, cells in records]
-    lines = np.array([line for _, _, records, _ in tables for line, _ in records], dtype=np.int64)
     sizes = [len(records) for _, _, records, _ in tables]
     layouts = tuple(layout for _, _, _, layout in tables)
-    table = table_of_rows(names, rows, paths, np.repeat(np.arange(len(paths)), sizes), lines, missing, layouts)
+    table = _Cells(
+        names,
+        _text_columns(names, [cells for _, _, records, _ in tables for _, cells in records], missing),
+        paths,
+        np.repeat(np.arange(len(paths)), sizes),
+        np.array([line for _, _, records, _ in tables for line, _ in records], dtype=np.int64),
+        layouts,
+    )
     if n_rank_columns:
         y, labels = _from_rank_columns(table, n_rank_columns, label_names)
     else:
         y, labels = _from_orders(table, label_names)
     n_features = len(names) - max(n_rank_columns, 1)
-    nominal = set(categorical)
-    features = [column_values(table, j, nominal=names[j] in nominal) for j in range(n_features)]
+    wishes = ColumnWishes(nominal=frozenset(categorical), find_roles=False, find_identifier=False)
+    records = inspected_features(names[:n_features], table.columns[:n_features], wishes, Leaks(None), {})
+    features = [
+        feature
+        for record, cells in zip(records, table.columns, strict=False)
+        if record.notation is not None
+        for feature in column_features(record, cells)
+    ]
     return Dataset(
-        X=np.column_stack([values for values, _ in features]) if features else np.empty((table.n_rows, 0)),
+        X=np.column_stack([values for _, values, _ in features]) if features else np.empty((table.n_rows, 0)),
         y=y,
         target="rankings",
-        feature_names=tuple(names[:n_features]),
-        categories=tuple(categories for _, categories in features),
+        feature_names=tuple(name for name, _, _ in features),
+        categories=tuple(categories for _, _, categories in features),
         label_names=labels,
         parts=part_rows(paths, sizes),
         notes=tuple(dict.fromkeys(told for layout in layouts for told in layout.notes)),
         source=", ".join(map(str, paths)),
         sha256=sha256_of(paths),
     )
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Columns of text that know where each row came from."""
+
+    names: list[str]
+    columns: list[TextColumn]
+    paths: list[Path]
+    file_of: np.ndarray
+    lines: np.ndarray
+    layouts: tuple[TextLayout, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.lines)
+
+    def error(self, row: int, position: int, fault: str, advice: str) -> FileError:
+        """An error that names the file, the line and the column of a cell."""
+        path, line = self.paths[self.file_of[row]], int(self.lines[row])
+        layout = self.layouts[self.file_of[row]]
+        column = None
+        if not layout.is_wide:
+            column = column_of_cell(path, line, position, layout.separator, layout.encoding, quotes='"')
+        return FileError(path, fault, line=line, column=column, advice=advice)
+
+
+def _text_columns(names: list[str], rows: list[list[str]], missing: Collection[str]) -> list[TextColumn]:
+    absent = frozenset(missing)
+    cells = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return [
+        TextColumn.of(None if cell.strip() in absent else cell.strip() for cell in of_column) for of_column in cells
+    ]
 
 
 def are_rankings(records: list[list[str]]) -> bool:
@@ -150,8 +201,11 @@ def _read_one(
     path: Path, n_labels: int | None, separator: str | None, encoding: str | None
 ) -> tuple[list[str], int, Records, TextLayout]:
     """Names of the columns, how many of the last are ranks (0: one column of orders), the rows, their layout."""
-    all_records, layout = read_layout_records(path, separator, encoding)
-    records = without_trailing_cell(all_records)
+    content, layout = read_text(path, separator, encoding)
+    text = decoded(path, content, "utf-8" if layout.is_wide else layout.encoding)
+    records = list(cut_records(path, text, layout.separator))
+    if records and all(len(cells) > 1 and cells[-1] == "" for _, cells in records):  # a separator ends every line
+        records = [(line, cells[:-1]) for line, cells in records]
     if not records:
         raise FileError(path, "the file is empty", line=1, advice="Write one row of features and ranks per line.")
     first = [cell.strip() for cell in records[0][1]]
@@ -159,11 +213,12 @@ def _read_one(
         names, n_ranks, n_header = [f"A{k + 1}" for k in range(len(first) - 1)] + ["ranking"], 0, 0
     elif _is_size_line(first, [cells for _, cells in records[1:2]]):
         names, n_ranks, n_header = _sized_layout(path, first, records)
-    elif all(is_plain_number(cell) or cell in MISSING for cell in first):
+    elif all(_is_number(cell) or cell in MISSING for cell in first):
         names, n_ranks, n_header = _bare_layout(path, first, records, n_labels)
     else:
         names, n_ranks, n_header = _named_layout(path, first, records, n_labels)
-    check_width(path, records[n_header:], len(names), "the table", layout)
+    for line, cells in records[n_header:]:
+        check_width(path, line, len(cells), len(names), "the table", layout)
     return names, n_ranks, records[n_header:], layout
 
 
@@ -227,13 +282,13 @@ def _n_named_ranks(names: list[str]) -> int:
 
 
 def _from_rank_columns(
-    table: Table, n_ranks: int, label_names: Sequence[str] | None
+    table: _Cells, n_ranks: int, label_names: Sequence[str] | None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     names = table.names[-n_ranks:]
     ranks = np.full((table.n_rows, n_ranks), np.nan)
     for k, name in enumerate(names):
         cells = table.columns[len(table.names) - n_ranks + k]
-        rank_of = {cell: float(cell) if is_plain_number(cell) else np.nan for cell in set(cells) if cell is not None}
+        rank_of = {cell: float(cell) if _is_number(cell) else np.nan for cell in set(cells) if cell is not None}
         for row, cell in enumerate(cells):
             if cell is not None and not 1 <= rank_of[cell] <= n_ranks:
                 raise table.error(
@@ -251,7 +306,7 @@ def _from_rank_columns(
     return ranks[:, [names.index(name) for name in label_names]], tuple(label_names)
 
 
-def _check_best(table: Table, ranks: np.ndarray) -> None:
+def _check_best(table: _Cells, ranks: np.ndarray) -> None:
     """A row that ranks every label must rank one best; ties written as averages start above 1 only if the best tie."""
     complete = ~np.isnan(ranks).any(axis=1)
     best = np.min(ranks, axis=1, initial=np.inf, where=~np.isnan(ranks))
@@ -267,7 +322,7 @@ def _check_best(table: Table, ranks: np.ndarray) -> None:
         )
 
 
-def _from_orders(table: Table, label_names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+def _from_orders(table: _Cells, label_names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, ...]]:
     orders = table.columns[-1]
     if label_names is None:
         found = {label for order in orders if order for label in labels_of_order(order)}
@@ -286,7 +341,5 @@ def _from_orders(table: Table, label_names: Sequence[str] | None) -> tuple[np.nd
     return ranks, labels
 
 
-def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Sorting key that puts L2 before L10."""
-    pieces = re.split("([0-9]{1,18})", text)
-    return [(1, int(piece), piece) if piece.isdecimal() else (0, 0, piece) for piece in pieces]
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None

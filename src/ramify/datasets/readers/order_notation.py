@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -49,3 +50,9 @@ def order_of_ranks(ranks: np.ndarray, names: tuple[str, ...]) -> str:
         if not np.isnan(rank):
             groups.setdefault(rank, []).append(name)
     return ">".join("=".join(groups[rank]) for rank in sorted(groups))
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sorting key that puts L2 before L10."""
+    pieces = re.split("([0-9]{1,18})", text)
+    return [(1, int(piece), piece) if piece.isdecimal() else (0, 0, piece) for piece in pieces]

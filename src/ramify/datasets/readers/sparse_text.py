@@ -12,7 +12,7 @@ from scipy import sparse
 from ramify.datasets.dataset import Dataset
 from ramify.datasets.readers.arff import part_rows
 from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, read_text, sha256_of, shown
-from ramify.datasets.readers.text_layout import head_of
+from ramify.datasets.tables.text_layout import head_of
 
 _SIZES = re.compile(r"([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})")
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"

@@ -20,7 +20,7 @@ class TextColumn(Sequence[str | None]):
 
     Examples
     --------
-    >>> from ramify.datasets.text_column import TextColumn
+    >>> from ramify.datasets.tables.text_column import TextColumn
     >>> column = TextColumn.of(["a", None, "b", "a"])
     >>> column.values, column.codes.tolist(), list(column)
     (['a', 'b'], [0, -1, 1, 0], ['a', None, 'b', 'a'])
@@ -36,6 +36,19 @@ class TextColumn(Sequence[str | None]):
         code_of: dict[str, int] = {}
         codes = [-1 if cell is None else code_of.setdefault(cell, len(code_of)) for cell in cells]
         return cls(list(code_of), np.array(codes, dtype=np.int64))
+
+    @classmethod
+    def of_codes(cls, values: Sequence[str], codes: np.ndarray) -> TextColumn:
+        """The column with these codes into values of which each stands once."""
+        return cls(list(values), np.asarray(codes, dtype=np.int64))
+
+    def rows(self, index: np.ndarray) -> TextColumn:
+        """The chosen cells, and of the values those that stand in them."""
+        codes = self.codes[index]
+        used = np.unique(codes[codes >= 0])
+        position = np.full(len(self.values) + 1, -1, dtype=np.int64)
+        position[used] = np.arange(len(used))
+        return TextColumn([self.values[k] for k in used], position[codes])
 
     @classmethod
     def joined(cls, parts: Sequence[TextColumn]) -> TextColumn:

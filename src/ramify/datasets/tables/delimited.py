@@ -1,0 +1,270 @@
+"""Delimited text (CSV, TSV): whole tables by pandas, or records one by one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ramify.datasets.readers.raw_files import (
+    FileError,
+    PathLike,
+    column_of_cell,
+    decoded,
+    read_bytes,
+    without_bom,
+)
+from ramify.datasets.tables.table import LARGEST_EXACT, MISSING, Table, column_of_series, joined, table_of_frame
+from ramify.datasets.tables.text_layout import TextLayout, text_layout
+
+_NEAR_THE_TOP = 20
+_ABOVE = "If the columns' names stand in this line, remove the lines above it."
+_BLANKS = " \t\r\n\v\f"
+_PADDED = re.compile(rb'(?:^|[,;|\t"\n])[ \t]*[+-]?0[0-9]')
+_CHUNK = 1 << 24
+_EXACT = {} if int(pd.__version__.split(".")[0]) > 2 else {"float_precision": "round_trip"}
+"""From pandas 3 on decimals are exact by default."""
+
+
+def read_records(
+    path: PathLike, *, separator: str | None, encoding: str | None = "utf-8", quotes: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows of cells with the line each ends on. Blank lines are skipped, quotes must be closed."""
+    content, layout = read_text(path, separator, encoding)
+    yield from cut_records(path, decoded(path, content, _encoding_of_content(layout)), layout.separator, quotes=quotes)
+
+
+def read_text(path: PathLike, separator: str | None, encoding: str | None) -> tuple[bytes, TextLayout]:
+    """The content of a file, without byte-order mark and never UTF-16, and how it is written."""
+    raw = read_bytes(path)
+    layout = text_layout(path, raw, separator, encoding)
+    if layout.is_wide:
+        return decoded(path, raw, layout.encoding).removeprefix("\ufeff").encode("utf-8", "surrogatepass"), layout
+    return without_bom(path, raw), layout
+
+
+def _encoding_of_content(layout: TextLayout) -> str:
+    """The encoding of what `read_text` returns."""
+    return "utf-8" if layout.is_wide else layout.encoding
+
+
+def cut_records(path: PathLike, text: str, separator: str, *, quotes: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """The rows of cells of a text; its path is for messages."""
+    line = ""
+
+    def lines() -> Iterator[str]:
+        nonlocal line
+        for piece in io.StringIO(text, newline=""):
+            line = piece
+            yield piece
+
+    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    reader = csv.reader(lines(), delimiter=separator, quoting=quoting, strict=True)
+    while True:
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise FileError(
+                path,
+                f"the row cannot be cut into cells ({error})",
+                line=max(reader.line_num, 1),
+                advice='Put cells with separators between quotes "..." and write a quote inside as "".',
+            ) from None
+        if not record or (len(record) == 1 and not line.strip(_BLANKS)):  # a quoted blank is a cell
+            continue
+        yield reader.line_num, record
+
+
+def check_width(path: PathLike, line: int, n_cells: int, width: int, what: str, layout: TextLayout) -> None:
+    """Refuse a row that is shorter or longer than the first."""
+    if n_cells == width:
+        return
+    column = (
+        None if layout.is_wide else column_of_cell(path, line, width, layout.separator, layout.encoding, quotes='"')
+    )
+    raise FileError(
+        path,
+        f"the row has {n_cells} cells and {what} has {width}",
+        line=line,
+        column=column,
+        advice="Leave a cell empty where a value is missing, and quote cells that hold the separator."
+        + (f" {_ABOVE}" if width < n_cells and line < _NEAR_THE_TOP else ""),
+    )
+
+
+def delimited_table(
+    paths: Sequence[Path],
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    missing: Collection[str] = MISSING,
+    as_text: Callable[[list[str]], set[int]] = lambda names: set(),  # noqa: ARG005
+) -> Table:
+    """Files with one header line each, which must be the same, as one table.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+        The files of one set.
+    separator, encoding : str, optional
+        As of `text_layout`.
+    missing : collection of str
+        Cells that hold nothing.
+    as_text : callable
+        From the columns' names, the positions of those of which the very text is needed.
+    """
+    parts = [_file_table(path, separator, encoding, missing, as_text) for path in paths]
+    for path, part in zip(paths, parts, strict=True):
+        if part.names != parts[0].names:
+            raise FileError(
+                path,
+                f"the header differs from that of {paths[0]}",
+                line=1,
+                column=1,
+                advice="Files read together must have the same columns in the same order.",
+            )
+    mixed = {
+        j
+        for j, columns in enumerate(zip(*(part.columns for part in parts), strict=True))
+        if 0 < sum(isinstance(column, np.ndarray) for column in columns) < len(columns)
+    }
+    if mixed:  # numbers in one file and text in another
+        parts = [
+            _file_table(path, separator, encoding, missing, lambda names: as_text(names) | mixed) for path in paths
+        ]
+    return joined(parts)
+
+
+def _file_table(
+    path: Path,
+    separator: str | None,
+    encoding: str | None,
+    missing: Collection[str],
+    as_text: Callable[[list[str]], set[int]],
+) -> Table:
+    content, layout = read_text(path, separator, encoding)
+    text_encoding = _encoding_of_content(layout)
+    if not content.isascii():
+        decoded(path, content, text_encoding)
+    if (at := content.find(b"\x00")) >= 0:
+        line = content.count(b"\n", 0, at) + 1
+        raise FileError(path, "the file holds a zero byte, which no text does", line=line, advice="Save it again.")
+    names, start = _header(path, content, layout, text_encoding)
+    width = len(names)
+    _check_widths(path, content, start, names, layout, text_encoding)
+    if width > 1 and not names[-1]:
+        names = names[:-1] if _trailing_cells_are_empty(content, layout) else names
+
+    def parsed(text: set[int]) -> pd.DataFrame:
+        return pd.read_csv(
+            io.BytesIO(content),
+            sep=layout.separator,
+            encoding=text_encoding,
+            header=None,
+            names=list(range(width)),
+            skiprows=_lines_above(content, start),
+            index_col=False,
+            dtype={j: str for j in text},
+            keep_default_na=False,
+            na_values=sorted(missing),
+            skipinitialspace=True,
+            low_memory=False,
+            **_EXACT,
+        )
+
+    wanted = as_text(names)
+    frame = parsed(wanted)
+    if text := _changed_by_parsing(frame, content, layout) - wanted:
+        exact = parsed(wanted | text)
+        for j in text:
+            frame[j] = exact[j]
+    table = table_of_frame(frame[list(range(len(names)))], missing, [path])
+    columns = list(table.columns)
+    for j in (wanted | text) & set(range(len(names))):
+        columns[j] = column_of_series(frame[j], frozenset(missing))
+    return Table(names, columns, [path], np.zeros(len(frame), dtype=np.int64), notes=layout.notes)
+
+
+def _changed_by_parsing(frame: pd.DataFrame, content: bytes, layout: TextLayout) -> set[int]:
+    """Columns of numbers that say less than their text: padded codes, and whole numbers beyond 2^53."""
+    large = {j for j in frame if frame[j].dtype.kind in "iuf" and (frame[j].abs() >= LARGEST_EXACT).any()}
+    whole = {j for j in frame if frame[j].dtype.kind in "iu" or (frame[j].dtype.kind == "f" and _are_whole(frame[j]))}
+    if not whole or not (_PADDED.search(content) or layout.separator not in ",;|\t"):
+        return large & whole
+    return (large & whole) | whole
+
+
+def _are_whole(numbers: pd.Series) -> bool:
+    head = numbers.iloc[:200].dropna()
+    return bool((head == np.floor(head)).all()) and bool((numbers.dropna() == np.floor(numbers.dropna())).all())
+
+
+def _header(path: Path, content: bytes, layout: TextLayout, encoding: str) -> tuple[list[str], int]:
+    """The names in the first line that is not blank, and where the lines below it begin."""
+    text = io.StringIO(content[: 1 << 22].decode(encoding, errors="ignore"), newline="")
+    record = next(cut_records(path, text.read(), layout.separator), None)
+    if record is None:
+        raise FileError(path, "the file is empty", line=1, advice="Write a line with the names of the columns.")
+    line, names = record
+    start = -1
+    for _ in range(line):
+        start = content.find(b"\n", start + 1)
+        if start < 0:
+            return [name.strip() for name in names], len(content)
+    return [name.strip() for name in names], start + 1
+
+
+def _lines_above(content: bytes, start: int) -> int:
+    above = content[:start]
+    return above.count(b"\n") if above.endswith(b"\n") else above.count(b"\n") + 1
+
+
+def _trailing_cells_are_empty(content: bytes, layout: TextLayout) -> bool:
+    """Whether every line ends with a separator, which leaves an empty last cell."""
+    sign = re.escape(layout.separator.encode())
+    return re.search(rb"[^\s" + sign + rb"][^\n" + sign + rb"]*(?=\r?\n|\Z)", content) is None or all(
+        line.rstrip(b"\r").endswith(layout.separator.encode()) for line in content.split(b"\n") if line.strip()
+    )
+
+
+def _check_widths(path: Path, content: bytes, start: int, names: list[str], layout: TextLayout, encoding: str) -> None:
+    """Refuse rows of another width than the header, which pandas would fill or cut."""
+    separator = layout.separator.encode(encoding)
+    if len(separator) == 1 and _are_regular(content, start, separator[0], len(names)):
+        return
+    text = decoded(path, content, encoding)
+    for line, cells in cut_records(path, text, layout.separator):
+        check_width(path, line, len(cells), len(names), "the header", layout)
+
+
+def _are_regular(content: bytes, start: int, separator: int, width: int) -> bool:
+    """Whether each record has the same number of separators outside quotes; False where that is not plain to see."""
+    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+        return False
+    cells = np.frombuffer(content, dtype=np.uint8)
+    has_quotes = b'"' in content
+    n_quotes = n_separators = 0
+    for first in range(start, len(cells), _CHUNK):
+        piece = cells[first : first + _CHUNK]
+        is_separator, is_end = piece == separator, piece == ord("\n")
+        if has_quotes:
+            inside = (n_quotes + np.cumsum(piece == ord('"'))) & 1
+            n_quotes += int(np.count_nonzero(piece == ord('"')))
+            is_separator &= inside == 0
+            is_end &= inside == 0
+        before = n_separators + np.cumsum(is_separator)
+        ends = before[is_end]
+        widths = np.diff(np.concatenate([[0], ends])) if len(ends) else ends
+        lengths = np.diff(np.concatenate([[-1], np.flatnonzero(is_end)]))
+        blank = (widths == 0) & (lengths <= 2) & (np.arange(len(widths)) > 0)
+        if (widths[~blank] != width - 1).any():
+            return False
+        n_separators = int(before[-1] - (ends[-1] if len(ends) else 0)) if len(before) else n_separators
+    return not n_quotes & 1 and (n_separators == width - 1 or content.endswith(b"\n"))

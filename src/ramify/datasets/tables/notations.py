@@ -1,0 +1,387 @@
+"""What the text of a column says: numbers with units, dates, times of day, words. Each notation is learnt from a column
+and read again from another file.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ramify.datasets.tables.text_column import TextColumn
+
+Made = tuple[str, np.ndarray, tuple[str, ...] | None]
+"""A feature: its name, its values or codes, and for codes what they stand for."""
+
+ENOUGH = 0.95
+"""So large a share of the cells must follow a notation."""
+_MOST_UNITS = 3
+_MOST_STRAYS = 3
+_FREQUENT = 0.01
+MANY = 40
+"""Text of more values is looked at word by word as well."""
+_MOST_WORDS = 50
+
+_NUMBER = re.compile(
+    r"""\s*(?P<before>[^\d\s\-+.,(−][^\d\-+.,−]*?(?:\s|(?<=[^\w\s])))?
+    (?P<number>[-+−]?(?:\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:[eE][-+−]?\d{1,3})?)
+    \s*(?P<after>[^\d]*?)\s*""",
+    re.VERBOSE,
+)
+_BLANKS = re.compile("[ '’\u00a0\u202f]")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers as people write them.
+
+    Parameters
+    ----------
+    decimal : {".", ","}
+        The decimal sign; the other one stands between thousands.
+    units : tuple of str
+        What stands before and after numbers, as "$|" or "|kg"; with several, the unit is a feature too.
+    words : tuple of str
+        Words that stand where a number is expected, each a feature of its own.
+    """
+
+    notation: ClassVar[str] = "number"
+    decimal: str = "."
+    units: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    def read(self, text: str) -> tuple[float, str] | None:
+        """The number and its unit, or None."""
+        found = _NUMBER.fullmatch(text)
+        if found is None:
+            return None
+        digits = _BLANKS.sub("", found["number"]).replace("−", "-")
+        other = "," if self.decimal == "." else "."
+        whole, sign, rest = digits.partition(self.decimal)
+        if other in rest or self.decimal in rest:
+            return None
+        if other in whole and not re.fullmatch(rf"[-+]?\d{{1,3}}(?:\{other}\d{{3}})+", whole):
+            return None
+        try:
+            value = float(whole.replace(other, "") + ("." if sign else "") + rest)
+        except ValueError:
+            return None
+        if not np.isfinite(value):
+            return None
+        return value, f"{(found['before'] or '').strip()}|{found['after'].strip()}".lower()
+
+    def values(self, cells: TextColumn) -> np.ndarray:
+        """The column as numbers, NaN where a cell is none."""
+        plain = pd.to_numeric(pd.Series(cells.values, dtype=object), errors="coerce").to_numpy(dtype=float, copy=True)
+        for k in np.flatnonzero(~np.isfinite(plain)) if self.decimal == "." else range(len(plain)):
+            found = self.read(cells.values[k])
+            plain[k] = np.nan if found is None else found[0]
+        return cells.taken(plain)
+
+    def features(self, name: str, cells: TextColumn) -> list[Made]:
+        """The numbers, and what stands beside or instead of them."""
+        made: list[Made] = [(name, self.values(cells), None)]
+        if len(self.units) > 1:
+            position = {unit: float(k) for k, unit in enumerate(self.units)}
+            found = [self.read(value) for value in cells.values]
+            codes = [np.nan if one is None else position.get(one[1], np.nan) for one in found]
+            made.append(
+                (
+                    f"{name} (unit)",
+                    cells.taken(codes),
+                    tuple(unit.replace("|", " ").strip() or "none" for unit in self.units),
+                )
+            )
+        for word in self.words:
+            made.append((f"{name}: {word}", cells.taken([float(value == word) for value in cells.values], 0.0), None))
+        return made
+
+
+def learn_numbers(cells: TextColumn, decimal: str | None = None) -> Numbers | None:
+    """How the numbers of a column are written, or None where it holds no numbers."""
+    counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.values))
+    n_known = counts.sum()
+    if _are_codes(cells.values):
+        return None
+    for sign in (decimal,) if decimal else _signs(cells.values):
+        notation = Numbers(decimal=sign)
+        found = [notation.read(value) for value in cells.values]
+        is_number = np.array([one is not None for one in found], dtype=bool)
+        n_numbers = counts[is_number].sum()
+        units: Counter[str] = Counter()
+        for one, count in zip(found, counts.tolist(), strict=True):
+            if one is not None:
+                units[one[1]] += count
+        frequent = tuple(unit for unit, count in units.most_common() if count >= _FREQUENT * n_known)
+        words = tuple(cells.values[k] for k in np.flatnonzero(~is_number & (counts >= _FREQUENT * n_known)).tolist())
+        n_words = sum(int(counts[cells.values.index(word)]) for word in words)
+        few = 0 < len(words) <= _MOST_STRAYS and is_number.sum() >= 10 and n_numbers + n_words >= ENOUGH * n_known
+        if len(cells.values) == 2 and n_numbers < n_known:
+            continue
+        in_units = sum(units[unit] for unit in frequent)
+        if (
+            (n_numbers >= ENOUGH * n_known or few)
+            and 0 < len(frequent) <= _MOST_UNITS
+            and in_units >= ENOUGH * n_numbers
+        ):
+            return Numbers(sign, frequent if len(frequent) > 1 else (), words if few else ())
+    return None
+
+
+def _signs(values: Sequence[str]) -> tuple[str, ...]:
+    """The decimal signs to try, the likelier first: a comma is one unless three digits always follow it."""
+    with_comma = [part for value in values for part in re.findall(r"[-+]?\d*,[\d,.]*\d", value)]
+    if not with_comma:
+        points = [part for value in values for part in re.findall(r"\d[\d.]*\.\d[\d.]*", value)]
+        return (",", ".") if points and any(part.count(".") > 1 for part in points) else (".",)
+    thousands = all(_THOUSANDS.fullmatch(part.partition(".")[0]) for part in with_comma)
+    return (".", ",") if thousands else (",", ".")
+
+
+def comma_is_unclear(values: Sequence[str]) -> bool:
+    """Whether commas may be decimal signs as well as stand between thousands."""
+    found = [part for value in values for part in re.findall(r"\d[\d.,]*", value) if "," in part]
+    return bool(found) and all(part.count(",") == 1 and _THOUSANDS.fullmatch(part) for part in found)
+
+
+def points_are_thousands(values: Sequence[str]) -> bool:
+    """Whether all points may stand between thousands, as in 1.234 beside 950."""
+    with_point = [value for value in values if "." in value]
+    return bool(with_point) and all(_POINTS.fullmatch(value) for value in with_point)
+
+
+def _are_codes(values: Sequence[str]) -> bool:
+    """Whether cells are padded with zeros, or whole numbers of more digits than a double holds."""
+    return any(re.fullmatch(r"[+-]?0\d+", value) for value in values) or any(
+        re.fullmatch(r"[+-]?\d{16,}", value) and abs(int(value)) >= 2**53 for value in values
+    )
+
+
+_DIGITS = re.compile(r"\d")
+_TWO_PARTS = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b")
+_DAY_WORDS = re.compile(r"[a-zäöüéû]{3,}", re.IGNORECASE)
+_PARTS = ("days", "year", "month", "weekday", "hour")
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Dates in any notation that pandas reads.
+
+    Parameters
+    ----------
+    day_first : bool
+        Whether 01/02/2024 is the first of February.
+    parts : tuple of str
+        What becomes a feature.
+    compact : bool
+        Whether dates are whole numbers such as 20240131.
+    """
+
+    notation: ClassVar[str] = "date"
+    day_first: bool = False
+    parts: tuple[str, ...] = _PARTS
+    compact: bool = False
+
+    def read(self, values: Sequence[str]) -> pd.Series:
+        """The dates of some texts, NaT where a text is none."""
+        texts = pd.Series(list(values), dtype=object)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if self.compact:
+                found = pd.to_datetime(texts, format="%Y%m%d", errors="coerce")
+            else:
+                found = pd.to_datetime(texts, format="mixed", dayfirst=self.day_first, errors="coerce", utc=True)
+        return found.dt.tz_localize(None) if found.dt.tz is not None else found
+
+    def features(self, name: str, cells: TextColumn) -> list[Made]:
+        """A number per part."""
+        dates = self.read(cells.values).dt
+        made = {
+            "days": (dates.normalize() - pd.Timestamp("1970-01-01")).dt.days,
+            "year": dates.year,
+            "month": dates.month,
+            "weekday": dates.weekday + 1,
+            "hour": dates.hour + dates.minute / 60,
+        }
+        return [(f"{name}.{part}", cells.taken(made[part].to_numpy(dtype=float)), None) for part in self.parts]
+
+
+def learn_dates(cells: TextColumn, order: str | None = None, parts: str | None = None) -> Dates | None:
+    """How the dates of a column are written, or None where it holds no dates.
+
+    Parameters
+    ----------
+    cells : TextColumn
+        The column.
+    order : {"dmy", "mdy"}, optional
+        Which comes first in 01/02/2024.
+    parts : {"parts", "days"}, optional
+        What becomes a feature; by default what varies.
+    """
+    values = cells.values
+    head = values[:200]
+    compact = all(re.fullmatch(r"(?:1[6-9]|20|21)\d{6}", value) for value in head)
+    if not values or not (compact or _look_like_dates(head)):
+        return None
+    notation = Dates(day_first=_day_first(values) if order is None else order == "dmy", compact=compact)
+    if notation.read(head).notna().mean() < ENOUGH:
+        return None
+    found = notation.read(values)
+    counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(values))
+    if counts[found.notna().to_numpy()].sum() < (1 if compact else ENOUGH) * counts.sum():
+        return None
+    if parts is not None:
+        chosen = ("days",) if parts == "days" else _PARTS[1:]
+    else:
+        made = notation.features("", TextColumn(values, np.arange(len(values))))
+        chosen = tuple(part for part, (_, cells_, _) in zip(_PARTS, made, strict=True) if _varies(cells_))
+    if not chosen:
+        return None
+    return Dates(notation.day_first, chosen, compact)
+
+
+def _look_like_dates(values: Sequence[str]) -> bool:
+    return bool(
+        np.mean([_DIGITS.search(value) is not None and len(value) <= 40 for value in values]) > ENOUGH
+        and np.mean([len(re.findall(r"\d+", value)) + bool(_DAY_WORDS.search(value)) >= 2 for value in values]) > ENOUGH
+        and not any(re.fullmatch(r"[-+]?\d+[.,]\d+", value) for value in values)
+    )
+
+
+def _varies(values: np.ndarray) -> bool:
+    return len(np.unique(values[~np.isnan(values)])) > 1
+
+
+def _day_first(values: Sequence[str]) -> bool:
+    """Whether the day comes first, by a first number above 12; else by the sign: points are European."""
+    found = [match for value in values if (match := _TWO_PARTS.match(value)) is not None]
+    if any(int(match[1]) > 12 for match in found):
+        return True
+    return bool(found) and found[0][2] == "." and not any(int(match[3]) > 12 for match in found)
+
+
+def order_is_unclear(values: Sequence[str]) -> bool:
+    """Whether nothing tells the day from the month in dates such as 01/02/2024."""
+    found = [match for value in values if (match := _TWO_PARTS.match(value)) is not None and match[2] != "."]
+    return bool(found) and all(int(match[1]) <= 12 and int(match[3]) <= 12 for match in found)
+
+
+def has_short_years(values: Sequence[str]) -> bool:
+    """Whether years are written with two digits."""
+    return any((match := _TWO_PARTS.match(value)) is not None and len(match[4]) == 2 for value in values)
+
+
+_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d+)?)?\s*([ap]\.?m\.?)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Times of the day and durations such as 14:35 or 2:05 pm, in hours."""
+
+    notation: ClassVar[str] = "time"
+
+    def features(self, name: str, cells: TextColumn) -> list[Made]:
+        """The hours."""
+        return [(name, cells.taken([_hours(value) for value in cells.values]), None)]
+
+
+def learn_clock(cells: TextColumn) -> Clock | None:
+    """Times, or None where a column holds none."""
+    if not cells.values or _CLOCK.fullmatch(cells.values[0].strip()) is None:
+        return None
+    matching = np.array([_CLOCK.fullmatch(value.strip()) is not None for value in cells.values], dtype=float)
+    return Clock() if cells.taken(matching, 1.0).mean() >= ENOUGH else None
+
+
+def _hours(text: str) -> float:
+    found = _CLOCK.fullmatch(text.strip())
+    if found is None:
+        return np.nan
+    hour, minute, second, half = found.groups()
+    hours = int(hour) + int(minute) / 60 + int(second or 0) / 3600
+    if half:
+        hours = hours % 12 + (12 if half.lower().startswith("p") else 0)
+    return hours
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Nominal values, and for text of many values its most frequent words.
+
+    Parameters
+    ----------
+    words : tuple of str
+        A 0/1 feature each.
+    values : bool
+        Whether the values themselves are a feature.
+    """
+
+    notation: ClassVar[str] = "nominal"
+    words: tuple[str, ...] = ()
+    values: bool = True
+
+    def features(self, name: str, cells: TextColumn) -> list[Made]:
+        """Codes into the sorted values, and whether each word stands in a cell."""
+        made: list[Made] = []
+        if self.values:
+            categories = tuple(sorted(cells.values))
+            code = {value: float(k) for k, value in enumerate(categories)}
+            made.append((name, cells.taken([code[value] for value in cells.values]), categories))
+        tokens = [_tokens(value) for value in cells.values] if self.words else []
+        for word in self.words:
+            made.append((f"{name}: {word}", cells.taken([float(word in of_cell) for of_cell in tokens], 0.0), None))
+        return made
+
+
+def learn_categories(cells: TextColumn) -> Categories:
+    """Which words of a column of text are features beside its values."""
+    n_known = int((cells.codes >= 0).sum())
+    if len(cells.values) <= MANY:
+        return Categories()
+    counts: Counter[str] = Counter()
+    rows = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.values)).tolist()
+    for value, count in zip(cells.values, rows, strict=True):
+        for word in _tokens(value):
+            counts[word] += count
+    least, most = max(10, 0.005 * len(cells)), ENOUGH * len(cells)
+    frequent = sorted((-count, word) for word, count in counts.items() if least <= count <= most)
+    words = tuple(word for _, word in frequent[:_MOST_WORDS])
+    return Categories(words, values=len(cells.values) < ENOUGH * n_known or not words)
+
+
+def _tokens(text: str) -> set[str]:
+    return set(re.findall(r"\w{2,}", text.lower()))
+
+
+Notation = Numbers | Dates | Clock | Categories
+_NOTATIONS: Mapping[str, type] = {each.notation: each for each in (Numbers, Dates, Clock, Categories)}
+
+
+def notation_to_dict(notation: Notation) -> dict[str, Any]:
+    """A notation as plain values, as a model keeps it."""
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(notation).items()}
+    return {"notation": notation.notation, **plain}
+
+
+def notation_from_dict(plain: Mapping[str, Any]) -> Notation:
+    """The notation that a model kept, or a refusal in words."""
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+    kind = _NOTATIONS.get(str(given.pop("notation", None)))
+    try:
+        made = kind(**given) if kind is not None else None
+    except TypeError:
+        made = None
+    usual = {"decimal": str, "day_first": bool, "compact": bool, "values": bool}
+    texts = (value for name, value in given.items() if name not in usual)
+    right = made is not None and all(isinstance(given[name], usual[name]) for name in usual.keys() & given.keys())
+    if not right or not all(isinstance(v, tuple) and all(isinstance(t, str) for t in v) for v in texts):
+        raise ValueError(f"A column is written as {plain!r:.80}. Give the inspection of a data set or a model.")
+    return made  # type: ignore[return-value]

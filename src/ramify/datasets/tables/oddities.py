@@ -1,0 +1,102 @@
+"""What looks like a slip in a table and is no fault: told, so that people can mend the file or go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ramify.datasets.readers.raw_files import shown
+from ramify.datasets.tables.inspection import FEWEST_ROWS, names_rows
+from ramify.datasets.tables.table import Table
+from ramify.datasets.tables.text_column import TextColumn
+
+_SUMS = {"total", "totals", "grand total", "subtotal", "sum", "summe", "gesamt", "average", "mean", "somme", "suma"}
+_SEVERAL = 0.3
+"""A column that is called an identifier and has other values in this share of the rows was perhaps meant to be one."""
+_NINES = {10.0**n - 1 for n in range(2, 10)}
+"""What people write where nothing is known, with either sign."""
+
+
+def oddities(table: Table, features: Sequence[int], nominal: Iterable[int]) -> Iterator[str]:
+    """Sentences on columns that may not be what they seem, and on a last row that may sum up the others.
+
+    Parameters
+    ----------
+    table : Table
+        All cells.
+    features : sequence of int
+        Columns that are taken as features.
+    nominal : iterable of int
+        Those of them whose values are names.
+    """
+    for j in nominal:
+        yield from spellings(table.names[j], table.columns[j])
+    if table.n_rows < FEWEST_ROWS:
+        return
+    for j in features:
+        if names_rows(table.names[j]) and _n_values(table.columns[j]) >= max(FEWEST_ROWS, _SEVERAL * table.n_rows):
+            yield (
+                f"{table.names[j]} is used as a feature although it is called like a row identifier: its values repeat. "
+                f"ignore={table.names[j]!r} (--ignore) leaves it out."
+            )
+        yield from _nines(table.names[j], table.columns[j])
+    yield from _sums(table)
+
+
+def spellings(name: str, cells: object) -> Iterator[str]:
+    """A sentence where values differ in nothing but case."""
+    if not isinstance(cells, TextColumn):
+        return
+    alike: dict[str, list[str]] = {}
+    for value in cells.values:
+        alike.setdefault(" ".join(value.split()).casefold(), []).append(value)
+    several = [values for values in alike.values() if len(values) > 1]
+    if several:
+        listed = ", ".join(map(shown, sorted(several[0])))
+        more = f", and {len(several) - 1} more such" if len(several) > 1 else ""
+        yield f"{name} holds values that differ in nothing but case or blanks, taken as different: {listed}{more}."
+
+
+def rare_classes(name: str, n_rows: int, y: np.ndarray, classes: Sequence[str]) -> Iterator[str]:
+    """A sentence on the classes that one row has."""
+    counts = np.bincount(y[y >= 0], minlength=len(classes))
+    rare = np.flatnonzero(counts == 1)
+    if n_rows < FEWEST_ROWS or not len(rare):
+        return
+    what = f"The class {shown(classes[rare[0]])} of {name} has one row"
+    if len(rare) > 1:
+        what = f"{len(rare)} classes of {name} have one row each, such as {shown(classes[rare[0]])}"
+    yield f"{what}: too few to learn from or to measure."
+
+
+def _nines(name: str, values: object) -> Iterator[str]:
+    """A sentence where -999 or the like stands in several rows, farther from all other values than these are apart."""
+    if not isinstance(values, np.ndarray):
+        return
+    for end, sign in ((np.fmin.reduce(values), -1), (np.fmax.reduce(values), 1)):
+        if abs(end) not in _NINES or (n_cells := np.count_nonzero(values == end)) < 2:
+            continue
+        others = values[(values != end) & ~np.isnan(values)]
+        if len(others) >= FEWEST_ROWS and sign * end - (sign * others).max() > np.ptp(others) > 0:
+            span = f"{others.min():g} to {others.max():g}"
+            yield (
+                f"{name} holds {end:.0f} in {n_cells} rows, far from all other values ({span}): taken as a number. "
+                "Leave these cells empty if nothing is known there."
+            )
+
+
+def _sums(table: Table) -> Iterator[str]:
+    for cells in table.columns:
+        last = cells[table.n_rows - 1] if isinstance(cells, TextColumn) else None
+        if last is not None and last.strip(" :").casefold() in _SUMS and (cells.codes == cells.codes[-1]).sum() == 1:
+            yield f"The last row is called {shown(last)}. Remove it if it sums up the others."
+            return
+
+
+def _n_values(cells: object) -> int:
+    if isinstance(cells, TextColumn):
+        return len(cells.values)
+    if isinstance(cells, np.ndarray) and (cells == np.floor(cells)).all():
+        return len(np.unique(cells))
+    return 0
