@@ -76,7 +76,7 @@ def test_another_file_is_read_by_the_roles_of_the_first(table, tmp_path):
     pd.DataFrame({"Colour": ["red", "red"], "size": [1.0, 2.0], "P_b": [1, 1], "P_a": [1, 1]}).to_csv(
         other, index=False
     )
-    again = read(other, roles=data.roles.to_dict())
+    again = read(other, roles=data.inspection.to_dict())
     assert set(again.targets) == {"Colour", "P_*"}
     assert sorted(again.targets["P_*"]) == ["P_a", "P_b"]
     assert again.y["P_b"].tolist() == [1, 1]
@@ -134,7 +134,8 @@ def test_numbers_beside_other_targets_may_be_written_as_people_write_them(tmp_pa
     assert mixed.targets == {"Price": "numbers", "Colour": "classes"}
     several = read(alone, target=["Price", "Weight"], ignore=["Colour"])
     assert several.target == "numbers"
-    for found in (np.ravel(one.y), mixed.y["Price"].to_numpy(dtype=float), several.y[:, 0]):
+    np.testing.assert_allclose(np.ravel(one.y), [number for number in numbers if not np.isnan(number)])
+    for found in (mixed.y["Price"].to_numpy(dtype=float), several.y[:, 0]):
         np.testing.assert_allclose(found, numbers)
-    again = read(alone, roles=mixed.roles.to_dict())
+    again = read(alone, roles=mixed.inspection.to_dict())
     np.testing.assert_allclose(again.y["Price"].to_numpy(dtype=float), mixed.y["Price"].to_numpy(dtype=float))

@@ -71,15 +71,15 @@ def test_another_word_for_unknown_is_named(tmp_path, word, given):
     file = tmp_path / "some.csv"
     file.write_text(f"x,a,b\n1,{word},1\n2,0,{word}\n3,1,0\n")
     np.testing.assert_array_equal(cells(read(file, ["a", "b"], unknown=given)), [[NAN, 1], [0, NAN], [1, 0]])
-    with pytest.raises(FileError):
+    with pytest.raises(ValueError, match="Write 0 or 1, and nothing where it is unknown"):
         cells(read(file, ["a", "b"], kind="labels"))
 
 
-def test_a_word_for_unknown_stands_for_a_whole_set(tmp_path):
+def test_a_word_for_unknown_leaves_its_row_out(tmp_path):
     file = tmp_path / "sets.csv"
     file.write_text("x,labels\n1,a|b\n2,?\n3,\n4,b\n")
     data = read(file, target="labels", kind="labels", unknown="?", missing=("",))
-    np.testing.assert_array_equal(cells(data), [[1, 1], [NAN, NAN], [0, 0], [0, 1]])
+    np.testing.assert_array_equal(cells(data), [[1, 1], [0, 1]])
 
 
 def test_a_hierarchy_closes_what_is_known(tmp_path):

@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from ramify.datasets.tables.delimited import read_records
 from scipy import sparse
 
 from ramify.datasets import describe, read, read_arff, read_edges, read_mulan, read_obo, read_rankings
+from ramify.datasets.tables.delimited import read_records
 
 # name: rows of the parts, nominal / numeric features, labels, edges, leaves, deepest, mean depth of leaves, labels per
 # row with ancestors, leaf labels per row, missing cells in percent

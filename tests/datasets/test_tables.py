@@ -18,7 +18,9 @@ def films(write):
 
 
 def test_one_column_of_label_sets(films):
-    data = read(films, target="genres", identifier="id", weight="w", ignore=["paths", "order", "score"])
+    data = read(
+        films, "genres", identifier="id", weight="w", ignore=["paths", "order", "score"], missing_target="empty"
+    )
     assert data.target == "labels"
     assert data.label_names == ("drama", "war")
     assert data.y.toarray().tolist() == [[1, 1], [0, 0]]
@@ -69,14 +71,14 @@ def test_several_files_are_one_set(write):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"target": "genre"}, "target='genre' is no column"),
-        ({"target": "Q*"}, "target='Q*' fits no column"),
+        ({"target": "genre"}, "names 'genre', which is no column. Did you mean 'genres'?"),
+        ({"target": "Q*"}, "names 'Q*', which is no column"),
         ({"kind": "label"}, "The 'kind' parameter of read must be one of"),
-        ({"target": ["genres", "paths"], "kind": "numbers"}, "is not a number"),
+        ({"target": ["genres", "paths"], "kind": "numbers"}, "which is no number"),
         ({"target": ["drama", "war"], "kind": "classes"}, "takes one target column"),
-        ({"target": "score", "weight": "studio"}, "the weight is no non-negative number"),
-        ({"target": "genres", "kind": "numbers"}, "is not a number"),
-        ({"target": "studio", "kind": "classes"}, "'studio' is missing"),
+        ({"target": "score", "weight": "studio"}, "is no non-negative number"),
+        ({"target": "genres", "kind": "numbers"}, "which is no number"),
+        ({"target": "studio", "missing_target": "error"}, "1 rows have no value in studio, the first is row 2"),
     ],
 )
 def test_wrong_choices_are_refused(films, options, words):
@@ -118,18 +120,16 @@ def test_parquet_bombs_are_refused_and_compressed_files_read(tmp_path):
     assert read(packed).X.tolist() == [[1], [2]]
 
 
-def test_parquet_refuses_what_it_would_change(tmp_path):
+def test_parquet_tells_what_it_would_change(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    for column, words in (
-        (pa.array([2**60 + 1, 1]), "too large to be kept exactly"),
-        (pa.array([1.5, float("inf")]), "is infinite"),
-        (pa.array([0, 1], type=pa.time32("s")), "which is not read"),
-    ):
-        pq.write_table(pa.table({"a": column, "t": ["x", "y"]}), tmp_path / "t.parquet")
-        with pytest.raises(FileError, match=words):
-            read(tmp_path / "t.parquet", target="t")
+    pq.write_table(pa.table({"a": pa.array([2**60 + 1, 2**60]), "t": ["x", "y"]}), tmp_path / "t.parquet")
+    assert read(tmp_path / "t.parquet").categories == ((str(2**60), str(2**60 + 1)),)
+    pq.write_table(pa.table({"a": pa.array([1.5, float("inf")]), "t": ["x", "y"]}), tmp_path / "t.parquet")
+    data = read(tmp_path / "t.parquet")
+    np.testing.assert_array_equal(data.X, [[1.5], [np.nan]])
+    assert data.notes == ("a: 1 infinite cells count as missing.",)
 
 
 OBO = "[Term]\nid: GO:1\nnamespace: biological_process\n\n[Term]\nid: GO:2\nalt_id: GO:7\nis_a: GO:1\nnamespace: biological_process\n"

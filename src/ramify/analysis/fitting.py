@@ -22,6 +22,9 @@ from ramify.ranking import forest_ranking
 from ramify.ranking.forest import default_score
 from ramify.ranking.portfolio import portfolio_ranking, ranks_features
 
+_MOST_ROWS = 50_000
+"""Of so many rows a model of the default method is cross-validated."""
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -78,7 +81,7 @@ def fit_model(
         measured with each row calibrated by others.
     n_folds : int, optional
         Folds of a cross-validation where there is neither a test part nor out-of-bag rows; 0 for none. By default 3 for
-        chains and their relatives and 0 for boosted trees, auto and extra-trees.
+        chains and their relatives and where the method is left to the data (of at most 50,000 rows), else 0.
     explain : bool, default=False
         Whether to rank the features by the forest, measure each label and explain a few rows.
     random_state : int, default=0
@@ -100,7 +103,7 @@ def fit_model(
     if n_folds:
         check_integer("fit_model", "n_folds", n_folds, low=2)
     learnt, unseen = learnt_and_unseen(data)
-    method = default_method(learnt) if method is None else method
+    is_default, method = method is None, default_method(learnt) if method is None else method
     record = MODEL_METHODS[method]
     if minutes is not None and method != "auto":
         raise ValueError(f"Only the method auto takes minutes. Got {minutes!r} for {method}.")
@@ -119,7 +122,8 @@ def fit_model(
     model = fitted_estimator(method, learnt, out_of_bag=unseen is None, calibrate=calibrate, **parameters)
     quality = measured(model, learnt, unseen)
     if n_folds is None:
-        n_folds = 0 if record.of_forest or method == "auto" else 3
+        needs_none = record.of_forest or method == "auto"
+        n_folds = 0 if needs_none and not (is_default and learnt.n_samples <= _MOST_ROWS) else 3
     if quality.measures is None and n_folds and learnt.n_samples >= 2 * n_folds:
         folds = [
             (fitted_estimator(method, learnt.rows(train), calibrate=calibrate, **parameters), train, test)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     type=click.Choice(["isotonic", "sigmoid"]),
     help="Calibrate the probabilities of a random forest or bagging.",
 )
-@click.option("--folds", default=None, show_default="3 for chains, else 0", type=WholeNumber(0),
+@click.option("--folds", default=None, show_default="3 for chains and by default on tables", type=WholeNumber(0),
               help="Cross-validate where there is neither a test part nor out-of-bag rows.")  # fmt: skip
 @click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
 @running_options
@@ -104,7 +104,7 @@ def fit(
         gamma=gamma,
         minutes=minutes,
         calibrate=calibrate,
-        n_folds=folds,
+        n_folds=0 if folds is None and quiet and not as_json and report is None and per_label is None else folds,
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,

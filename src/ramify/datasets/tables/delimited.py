@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -185,25 +186,30 @@ def _file_table(
         exact = parsed(wanted | text)
         for j in text:
             frame[j] = exact[j]
-    table = table_of_frame(frame[list(range(len(names)))], missing, [path])
+    table = table_of_frame(frame.iloc[:, : len(names)].set_axis(names, axis=1), missing, [path])
     columns = list(table.columns)
     for j in (wanted | text) & set(range(len(names))):
         columns[j] = column_of_series(frame[j], frozenset(missing))
-    return Table(names, columns, [path], np.zeros(len(frame), dtype=np.int64), notes=layout.notes)
+    return replace(table, columns=columns, notes=(*layout.notes, *table.notes))
 
 
 def _changed_by_parsing(frame: pd.DataFrame, content: bytes, layout: TextLayout) -> set[int]:
     """Columns of numbers that say less than their text: padded codes, and whole numbers beyond 2^53."""
-    large = {j for j in frame if frame[j].dtype.kind in "iuf" and (frame[j].abs() >= LARGEST_EXACT).any()}
-    whole = {j for j in frame if frame[j].dtype.kind in "iu" or (frame[j].dtype.kind == "f" and _are_whole(frame[j]))}
-    if not whole or not (_PADDED.search(content) or layout.separator not in ",;|\t"):
-        return large & whole
-    return (large & whole) | whole
+    may_be_padded = layout.separator not in ",;|\t" or _PADDED.search(content) is not None
+    changed = set()
+    for j, series in frame.items():
+        if series.dtype.kind not in "iuf":
+            continue
+        numbers = series.to_numpy()
+        is_large = len(numbers) > 0 and (np.nanmax(np.abs(numbers), initial=0.0) >= LARGEST_EXACT)
+        if (is_large or may_be_padded) and (series.dtype.kind in "iu" or _are_whole(numbers)):
+            changed.add(j)
+    return changed
 
 
-def _are_whole(numbers: pd.Series) -> bool:
-    head = numbers.iloc[:200].dropna()
-    return bool((head == np.floor(head)).all()) and bool((numbers.dropna() == np.floor(numbers.dropna())).all())
+def _are_whole(numbers: np.ndarray) -> bool:
+    known = numbers[~np.isnan(numbers)]
+    return bool((known[:200] == np.floor(known[:200])).all()) and bool((known == np.floor(known)).all())
 
 
 def _header(path: Path, content: bytes, layout: TextLayout, encoding: str) -> tuple[list[str], int]:
@@ -263,7 +269,9 @@ def _are_regular(content: bytes, start: int, separator: int, width: int) -> bool
         ends = before[is_end]
         widths = np.diff(np.concatenate([[0], ends])) if len(ends) else ends
         lengths = np.diff(np.concatenate([[-1], np.flatnonzero(is_end)]))
-        blank = (widths == 0) & (lengths <= 2) & (np.arange(len(widths)) > 0)
+        at = np.flatnonzero(is_end)
+        after_return = piece[np.maximum(at - 1, 0)] == ord("\r")
+        blank = (widths == 0) & (lengths == 1 + after_return) & (np.arange(len(widths)) > 0)
         if (widths[~blank] != width - 1).any():
             return False
         n_separators = int(before[-1] - (ends[-1] if len(ends) else 0)) if len(before) else n_separators

@@ -301,14 +301,16 @@ def _inspected_numbers(
 def _inspected_text(
     record: Column, leave: Column, cells: TextColumn, wishes: ColumnWishes, declared: str, *, enough: bool
 ) -> Column:
-    if declared != "date" and (numbers := notations.learn_numbers(cells, wishes.decimal)) is not None:
+    dates = notations.learn_dates(cells, wishes.date_order, wishes.date_parts)
+    if dates is not None and (dates.compact or declared == "date"):
+        return _dated(record, cells, dates, wishes)
+    if (numbers := notations.learn_numbers(cells, wishes.decimal)) is not None:
         if enough and record.n_values >= _DISTINCT * len(cells) and names_rows(record.name):
             return replace(leave, kind="identifier", why=f"numbers with another value in {_share(record, len(cells))}")
         return _numbered(record, cells, numbers, wishes)
     if (clock := notations.learn_clock(cells)) is not None:
         return replace(record, kind="time", decision="used as hours", why=f"times such as {shown(cells.values[0])}",
                        notation=clock)  # fmt: skip
-    dates = notations.learn_dates(cells, wishes.date_order, wishes.date_parts)
     if dates is not None:
         return _dated(record, cells, dates, wishes)
     if (
@@ -318,6 +320,8 @@ def _inspected_text(
     ):
         return replace(leave, kind="identifier", why=f"text with another value in {_share(record, len(cells))}")
     categories = notations.learn_categories(cells)
+    if enough and not categories.words and record.n_values >= _DISTINCT * (len(cells) - cells.is_missing.sum()):
+        return replace(leave, kind="identifier", why=f"text with another value in {_share(record, len(cells))}")
     if not categories.words:
         why = "" if record.n_values <= notations.MANY else f"{record.n_values:,} different texts"
         return replace(record, kind="nominal", decision="used as nominal", why=why, notation=categories)
@@ -389,7 +393,7 @@ def _may_number_rows(name: str, values: np.ndarray, *, is_first: bool) -> bool:
 def _may_name_rows(record: Column, cells: TextColumn) -> bool:
     """Whether different texts are names or codes rather than sentences."""
     sentences = sum(" " in value.strip() for value in cells.values[:_SAMPLE])
-    return names_rows(record.name) or 2 * sentences <= len(cells.values[:_SAMPLE]) or record.n_values == len(cells)
+    return names_rows(record.name) or 2 * sentences <= len(cells.values[:_SAMPLE])
 
 
 def names_rows(name: str) -> bool:

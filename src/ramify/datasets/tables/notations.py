@@ -1,5 +1,6 @@
-"""What the text of a column says: numbers with units, dates, times of day, words. Each notation is learnt from a column
-and read again from another file.
+"""What the text of a column says: numbers with units, dates, times of day, words.
+
+Each notation is learnt from a column and read again from another file.
 """
 
 from __future__ import annotations
@@ -121,7 +122,9 @@ def learn_numbers(cells: TextColumn, decimal: str | None = None) -> Numbers | No
             if one is not None:
                 units[one[1]] += count
         frequent = tuple(unit for unit, count in units.most_common() if count >= _FREQUENT * n_known)
-        words = tuple(cells.values[k] for k in np.flatnonzero(~is_number & (counts >= _FREQUENT * n_known)).tolist())
+        words = tuple(
+            cells.values[k] for k in np.flatnonzero(~is_number & (counts >= max(5, _FREQUENT * n_known))).tolist()
+        )
         n_words = sum(int(counts[cells.values.index(word)]) for word in words)
         few = 0 < len(words) <= _MOST_STRAYS and is_number.sum() >= 10 and n_numbers + n_words >= ENOUGH * n_known
         if len(cells.values) == 2 and n_numbers < n_known:
@@ -208,7 +211,7 @@ class Dates:
             "days": (dates.normalize() - pd.Timestamp("1970-01-01")).dt.days,
             "year": dates.year,
             "month": dates.month,
-            "weekday": dates.weekday + 1,
+            "weekday": dates.day_of_week + 1,
             "hour": dates.hour + dates.minute / 60,
         }
         return [(f"{name}.{part}", cells.taken(made[part].to_numpy(dtype=float)), None) for part in self.parts]

@@ -58,17 +58,25 @@ def table_of_frame(frame: Any, missing: Collection[str] = MISSING, paths: Sequen
     """The columns of a frame: of pandas, or of any kind that narwhals knows."""
     if not isinstance(frame, pd.DataFrame):
         frame = nw.from_native(frame, eager_only=True).to_pandas()
-    names, columns, nominal, dates = [], [], set(), set()
-    for j, name in enumerate(frame.columns):
-        series = frame.iloc[:, j]
+    names, columns, nominal, dates, notes = [], [], set(), set(), []
+    absent = frozenset(missing)
+    for j, (name, series) in enumerate(frame.items()):
         if isinstance(series.dtype, pd.CategoricalDtype):
             nominal.add(j)
         if series.dtype.kind == "M":
             dates.add(j)
         names.append(str(name).strip())
-        columns.append(column_of_series(series, frozenset(missing)))
+        columns.append(column_of_series(series, absent))
+        if series.dtype.kind == "f" and (n_infinite := int(np.isinf(series.to_numpy(float, na_value=np.nan)).sum())):
+            notes.append(f"{name}: {n_infinite} infinite cells count as missing.")
     return Table(
-        names, columns, list(paths), np.zeros(len(frame), dtype=np.int64), frozenset(nominal), frozenset(dates)
+        names,
+        columns,
+        list(paths),
+        np.zeros(len(frame), dtype=np.int64),
+        frozenset(nominal),
+        frozenset(dates),
+        tuple(notes),
     )
 
 

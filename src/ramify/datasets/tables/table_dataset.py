@@ -73,8 +73,8 @@ class TableChoice:
         """What is said of features."""
         words = listed(self.dates or ())
         return ColumnWishes(
-            nominal=frozenset(name for name in names if _is_named(name, self.categorical)),
-            keep=frozenset(name for name in names if _is_named(name, self.keep)),
+            nominal=frozenset(names[j] for j in _named(names, self.categorical)),
+            keep=frozenset(names[j] for j in _named(names, self.keep)),
             decimal=self.decimal,
             date_order=next((word for word in words if word in ("dmy", "mdy")), None),
             date_parts=next((word for word in words if word in ("parts", "days")), None),
@@ -98,8 +98,15 @@ def listed(names: Any) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _is_named(name: str, wishes: Names | Collection[str]) -> bool:
-    return any(name_fits(name, wish) for wish in listed(wishes))
+def _named(names: Sequence[str], wishes: Names | Collection[str]) -> set[int]:
+    """Positions of the columns with the wished names; a wish that is a name means that column alone."""
+    known = set(names)
+    return {
+        j
+        for wish in listed(wishes)
+        for j, name in enumerate(names)
+        if (name == wish if wish in known else name_fits(name, wish))
+    }
 
 
 def exact_text(choice: TableChoice, names: Sequence[str]) -> set[int]:
@@ -112,15 +119,15 @@ def exact_text(choice: TableChoice, names: Sequence[str]) -> set[int]:
         wanted |= {
             c.name for c in known.columns if isinstance(c.notation, notations.Numbers) and c.notation.decimal == ","
         }
-    positions = {j for j, name in enumerate(names) if _is_named(name, wanted)}
+    positions = _named(names, wanted)
     if choice.target is not None:
-        return positions | {j for j, name in enumerate(names) if _is_named(name, listed(choice.target))}
+        return positions | _named(names, choice.target)
     return positions | ({len(names) - 1} if known is None else set())
 
 
 def ignored_positions(choice: TableChoice, names: Sequence[str]) -> set[int]:
     """Columns that need not be read at all."""
-    return {j for j, name in enumerate(names) if _is_named(name, choice.ignore)}
+    return _named(names, choice.ignore) - _named(names, [n for n in listed(choice.target or ()) if n in names])
 
 
 def table_dataset(table: Table, choice: TableChoice) -> Dataset:
@@ -138,6 +145,9 @@ def _inspected(table: Table, choice: TableChoice) -> Dataset:
     _positions(table, choice.categorical, "categorical")
     taken = _taken(table, choice)
     groups = _target_groups(table, choice, {*ignored, *taken.values()})
+    if choice.target is None and choice.roles == "auto":
+        for last in groups.values():
+            _refuse_unlikely(table, last[0], choice.wishes(table.names))
     target = _read_target(table, groups, choice, choice.target_notation(), missing=choice.missing_target)
     n_rows = table.n_rows
     if target.rows is not None:
@@ -170,13 +180,19 @@ def _read_as(table: Table, choice: TableChoice, known: Inspection) -> Dataset:
     """A table read as another was: columns that it had not are left out, and no row is."""
     present = {name: j for j, name in enumerate(table.names)}
     names = [name for name in known.target.columns if name in present]
-    names = names if choice.target is None else [n for n in table.names if _is_named(n, choice.target)]
+    names = names if choice.target is None else [table.names[j] for j in sorted(_named(table.names, choice.target))]
     whole = set(names) == set(known.target.columns)
-    if whole and known.target.parts:
-        groups = {name: [present[c] for c in part.columns] for name, part in known.target.parts.items()}
+    if known.target.parts and choice.target is None:
+        parts = {
+            n: replace(p, columns=tuple(c for c in p.columns if c in present)) for n, p in known.target.parts.items()
+        }
+        parts = {name: part for name, part in parts.items() if part.columns}
+        groups = {name: [present[column] for column in part.columns] for name, part in parts.items()}
     else:
         groups = {"": [present[name] for name in names]} if names else {}
     notation = known.target if whole else replace(choice.target_notation(), kind=known.target.kind or choice.kind)
+    if groups and known.target.parts and choice.target is None:
+        notation = replace(known.target, parts=parts)
     target = _read_target(table, groups, choice, notation, missing="keep")
     kept = [column for column in known.columns if column.role in ("feature", "identifier") and column.name in present]
     identifier = choice.identifier if choice.identifier in present else None
@@ -385,7 +401,7 @@ def _positions(table: Table, wishes: Names | Collection[str], parameter: str) ->
     """Columns with the wished names; a wish that no column fits is an error."""
     found: list[int] = []
     for wish in listed(wishes):
-        fitting = [j for j, name in enumerate(table.names) if name_fits(name, wish)]
+        fitting = sorted(_named(table.names, [wish]))
         if not fitting:
             raise _no_column(table, wish, parameter)
         found += fitting
@@ -416,8 +432,25 @@ def _target_groups(table: Table, choice: TableChoice, excluded: set[int]) -> dic
     groups: dict[str, list[int]] = {}
     used: set[int] = set()
     for wish in listed(choice.target):
-        positions = [j for j in _positions(table, [wish], "target") if j not in used]
+        left = excluded if wish not in table.names else set()
+        positions = [j for j in _positions(table, [wish], "target") if j not in used | left]
         used.update(positions)
         if positions:
             groups[wish] = positions
+    if listed(choice.target) and not groups:
+        raise ValueError("All target columns are to be left out. Keep one of them.")
     return groups
+
+
+def _refuse_unlikely(table: Table, position: int, wishes: ColumnWishes) -> None:
+    """Refuse a target that nobody named where the last column is hardly one."""
+    name, cells = table.names[position], table.columns[position]
+    if isinstance(cells, list):
+        return
+    (found,) = inspected_features([name], [cells], wishes, Leaks(None), {})
+    holds = {"date": "holds dates", "identifier": "names the rows", "empty": "is empty in every row"}.get(found.kind)
+    if (holds is not None and found.role != "feature") or found.kind == "date":
+        raise ValueError(
+            f"No target is named, and the last column, {name!r}, {holds} and is hardly the target. "
+            "Name the target: target='...' (--target)."
+        )

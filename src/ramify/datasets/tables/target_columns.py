@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -70,8 +71,8 @@ class TargetNotation:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> TargetNotation:
         """The notation that a model kept, or a refusal in words."""
-        given = dict(plain)
         try:
+            given = dict(plain)
             given["columns"] = tuple(map(str, given.get("columns", ())))
             given["words"] = {str(k): (str(v[0]), str(v[1])) for k, v in dict(given.get("words", {})).items()}
             given["parts"] = {str(k): cls.from_dict(v) for k, v in dict(given.get("parts", {})).items()}
@@ -116,7 +117,7 @@ def read_target(
         return ReadTarget(TargetColumns(None, None, ()), TargetNotation())
     names = tuple(table.names[j] for j in positions)
     if len(positions) == 1 and not asked.parts:
-        kind, asked = _notation_of_column(table.names[positions[0]], table.columns[positions[0]], asked)
+        kind, asked = _notation_of_column(table.columns[positions[0]], asked)
         found, notation = _ONE_COLUMN[kind](table, positions[0], replace(asked, kind=kind, columns=names))
     else:
         found, notation = _several(table, groups, replace(asked, columns=names))
@@ -174,7 +175,7 @@ def _rows_without(found: TargetColumns) -> np.ndarray:
 # ---------------------------------------------------------------------------------------------------- one column
 
 
-def _notation_of_column(name: str, cells: Any, asked: TargetNotation) -> tuple[Target, TargetNotation]:
+def _notation_of_column(cells: Any, asked: TargetNotation) -> tuple[Target, TargetNotation]:
     """What a column holds, as the caller says or as its cells tell."""
     if isinstance(cells, list):
         steps = asked.path_separator or "/"
@@ -239,7 +240,8 @@ def _paths(values: Sequence[str], counts: np.ndarray, asked: TargetNotation) -> 
             paths = [([step.strip() for step in path], count) for of_cell, count in zip(sets, counts, strict=True)
                      for path in of_cell]  # fmt: skip
             if asked.path_separator or _is_hierarchy(paths, steps):
-                return replace(asked, path_separator=steps, label_separator=sign or asked.label_separator)
+                usual = asked.label_separator if asked.label_separator != steps else ";"
+                return replace(asked, path_separator=steps, label_separator=sign or usual)
     return None
 
 
@@ -251,7 +253,7 @@ def _is_hierarchy(paths: Sequence[tuple[list[str], int]], separator: str) -> boo
     weight = sum(count for _, count in paths)
     deep = sum(count for path, count in paths if len(path) > 1)
     tops = {path[0] for path in distinct}
-    if len(distinct) < (_FEWEST_BARS if separator in "|." else 3) or len(tops) >= len(distinct) or 2 * deep < weight:
+    if len(distinct) < (_FEWEST_BARS if separator == "|" else 3) or len(tops) >= len(distinct) or 2 * deep < weight:
         return False
     if len(tops) > 0.7 * len(distinct) or any(len(step) > 80 for path in distinct for step in path):
         return False
@@ -543,17 +545,27 @@ def _levels(table: Table, positions: Sequence[int]) -> list[int] | None:
     texts = {j: table.columns[j] for j in positions}
     if not all(isinstance(column, TextColumn) and len(column.values) > 1 for column in texts.values()):
         return None
-    ordered = sorted(positions, key=lambda j: len(texts[j].values))
-    for above, below in zip(ordered, ordered[1:], strict=False):
-        parent, child = texts[above], texts[below]
-        known = (parent.codes >= 0) & (child.codes >= 0)
-        if len(child.values) <= len(parent.values) or known.sum() < 2 * len(child.values):
-            return None
-        pairs = np.zeros((len(child.values), len(parent.values)), dtype=np.int64)
-        np.add.at(pairs, (child.codes[known], parent.codes[known]), 1)
-        if pairs.max(axis=1).sum() < ENOUGH * known.sum():
-            return None
-    return ordered
+    determined = {
+        (child, parent): _determined_share(texts[child], texts[parent])
+        for child in positions
+        for parent in positions
+        if child != parent
+    }
+    below = {j: sum(determined[j, other] >= ENOUGH for other in positions if other != j) for j in positions}
+    ordered = sorted(positions, key=lambda j: (below[j], len(texts[j].values)))
+    pairs = list(itertools.pairwise(ordered))
+    nested = all(determined[child, parent] >= ENOUGH > determined[parent, child] for parent, child in pairs)
+    return ordered if nested else None
+
+
+def _determined_share(child: TextColumn, parent: TextColumn) -> float:
+    """In which share of the rows the parent is that which the child's value mostly has."""
+    known = (parent.codes >= 0) & (child.codes >= 0)
+    if known.sum() < 2 * len(child.values):
+        return 0.0
+    counts = np.zeros((len(child.values), len(parent.values)), dtype=np.int64)
+    np.add.at(counts, (child.codes[known], parent.codes[known]), 1)
+    return float(counts.max(axis=1).sum() / known.sum())
 
 
 def _read_levels(table: Table, levels: Sequence[int], asked: TargetNotation) -> tuple[TargetColumns, TargetNotation]:

@@ -1,0 +1,263 @@
+"""What the inspection makes of columns: roles, kinds, notations; the same from a file and from a frame."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ramify
+from ramify.datasets import Inspection, read
+from ramify.datasets.tables.inspection import names_rows
+
+N = 60
+RNG = np.random.default_rng(0)
+CLASSES = RNG.permutation(["a", "b"] * (N // 2)).tolist()
+
+
+def inspected(cells, name="c", **options):
+    """The record of one column beside a number and a target."""
+    frame = pd.DataFrame({"x": RNG.normal(size=len(cells)), name: cells, "t": CLASSES[: len(cells)]})
+    return ramify.inspect(frame, target="t", **options)[name]
+
+
+def features(cells, name="c", **options):
+    """What one column becomes, as text of a CSV file."""
+    frame = pd.DataFrame({name: cells, "t": (CLASSES * 9)[: len(cells)]})
+    data = read(frame, target="t", **options)
+    return dict(zip(data.feature_names, data.X.T, strict=True))
+
+
+def numbers(low, high, seed=1):
+    return np.random.default_rng(seed).choice(np.arange(low, high), N, replace=False).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "role"),
+    [
+        ("code", [f"c{k}" for k in range(N)], "identifier"),
+        ("code", [f"c{k % 20}" for k in range(N)], "feature"),
+        ("code", [f"c{max(k, 3)}" for k in range(N)], "identifier"),  # 57 of 60 rows differ: 95 %
+        ("code", [f"c{max(k, 5)}" for k in range(N)], "feature"),
+        ("Customer ID", numbers(1e6, 9e6), "identifier"),
+        ("Kundennummer", numbers(1e6, 9e6), "identifier"),
+        ("income", numbers(1e4, 9e4), "feature"),  # whole, nearly all different, and measured
+        ("number of visits", numbers(0, 1000), "feature"),
+        ("row", list(range(5, 5 + N)), "identifier"),  # counts on
+        ("id", [k + 0.5 for k in range(N)], "feature"),  # fractions are measured
+        ("unit", ["kg"] * N, "left out"),
+        ("empty", [None] * N, "left out"),
+        ("half", ["kg", None] * (N // 2), "feature"),
+        ("copy", ["1" if c == "a" else "0" for c in CLASSES], "left out"),
+    ],
+)
+def test_roles(name, cells, role):
+    assert inspected(cells, name).role == role
+
+
+def test_few_rows_say_nothing_of_roles():
+    assert inspected(["kg"] * 5, "unit").role == "feature"
+
+
+def test_of_several_identifiers_the_one_called_so_names_the_rows():
+    frame = pd.DataFrame(
+        {"name": [f"n{k}" for k in range(N)], "id": [f"i{k}" for k in range(N)], "x": RNG.normal(size=N)}
+    )
+    data = read(frame.assign(t=CLASSES), target="t")
+    assert data.id_name == "id"
+    assert data.left_out == {"name": "text with another value in every row"}
+    assert read(frame.assign(t=CLASSES), target="t", identifier="name").ids.tolist() == frame["name"].tolist()
+    assert read(frame.assign(t=CLASSES), target="t", identifier=None).ids is None
+    assert set(read(frame.assign(t=CLASSES), target="t", keep="*").feature_names) == {"name", "id", "x"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1,234.50", "12.25", "7"], [1234.5, 12.25, 7]),
+        (["1.234,50", "12,25", "7"], [1234.5, 12.25, 7]),
+        (["1,5", "2,25", "0,5"], [1.5, 2.25, 0.5]),
+        (["$1,200", "$80", "$1,000,000"], [1200, 80, 1e6]),
+        (["10 %", "7.5 %", "0 %"], [10, 7.5, 0]),
+        (["3 kg", "4.5 kg", "12 kg"], [3, 4.5, 12]),
+        (["1 234", "12 345", "7"], [1234, 12345, 7]),
+        (["-3", "\u22124", "5 €"], None),
+        (["14:30", "2:05", "23:59"], [14.5, 2 + 5 / 60, 23 + 59 / 60]),
+        (["2:30 pm", "12:05 am", "9:00 am"], [14.5, 5 / 60, 9]),
+        (["True", "FALSE", "true"], [1, 0, 1]),
+    ],
+)
+def test_numbers_as_people_write_them(cells, expected):
+    made = features(cells * 10)
+    if expected is None:
+        assert "c" in made
+    else:
+        np.testing.assert_allclose(made["c"][:3], expected)
+
+
+def test_a_stray_word_among_numbers_is_told_and_costs_its_cell_alone():
+    cells = [str(k) for k in range(1, 60)] + ["n.d."]
+    found = inspected(cells)
+    assert (found.role, found.kind) == ("feature", "number")
+    assert "1 cells such as 'n.d.' are no numbers and count as missing" in found.why
+    assert np.isnan(features(cells)["c"]).sum() == 1
+
+
+def test_frequent_words_beside_numbers_are_features_of_their_own():
+    cells = [str(k % 25) for k in range(50)] + ["Less than 1"] * 5 + ["FALSE?"] * 5
+    made = features(cells)
+    assert any("FALSE?" in name for name in made)
+
+
+def test_several_units_are_a_feature_beside_the_number():
+    made = features([f"{k} min" for k in range(30)] + [f"{k} seasons" for k in range(1, 31)])
+    assert set(made) == {"c", "c (unit)"}
+
+
+DATES = {
+    "2021-03-0%d": "%Y-%m-%d",
+    "%d.03.2021": "%d.%m.%Y",
+    "0%d/25/2021": "%m/%d/%Y",
+    "25/0%d/21": "%d/%m/%y",
+    "5/1%d/18 4:01": "%m/%d/%y %H:%M",
+    "March %d, 2021": "%B %d, %Y",
+    "%d-Jan-16": "%d-%b-%y",
+    "2021-03-0%dT10:00:00Z": None,
+    "2021030%d": "%Y%m%d",
+}
+
+
+@pytest.mark.parametrize("form", DATES)
+def test_dates_of_every_common_notation(form):
+    cells = [form % (1 + k % 9) for k in range(N)]
+    found = inspected(cells)
+    assert found.kind == "date"
+    made = features(cells)
+    assert "c.days" in made
+    if DATES[form] is not None:
+        days = pd.to_datetime(pd.Series(cells), format=DATES[form])
+        expected = (days.dt.normalize() - pd.Timestamp("1970-01-01")).dt.days
+        np.testing.assert_array_equal(made["c.days"], expected)
+
+
+def test_dates_become_what_varies_or_what_is_asked_for():
+    cells = [f"2021-{1 + k % 12:02d}-05" for k in range(N)]
+    assert set(features(cells)) == {"c.days", "c.month", "c.weekday"}
+    assert set(features(cells, dates="days")) == {"c.days"}
+    unclear = [f"0{1 + k % 9}/02/2021" for k in range(N)]
+    assert "read as month and day" in inspected(unclear).why
+    assert features(unclear, dates="dmy")["c.month"][0] == 2 if "c.month" in features(unclear, dates="dmy") else True
+
+
+def test_text_of_many_values_is_nominal_and_words():
+    animals, places = ["cat", "dog", "owl"], ["roof", "tree", "canal", "car"]
+    cells = [f"{animals[k % 3]} stuck on {places[k % 4]} number {k}" for k in range(N)]
+    found = inspected(cells)
+    assert found.kind == "text"
+    made = features(cells)
+    assert made["c: cat"].sum() == N // 3
+    assert not any(name == "c" for name in made)  # every value differs: they say nothing
+
+
+def test_what_the_caller_says_goes_before():
+    codes = [str(k % 7) for k in range(N)]
+    assert inspected(codes, categorical="c").kind == "nominal"
+    assert inspected(["kg"] * N, keep="c").role == "feature"
+    assert inspected(codes, ignore="c").decision == "left out, as asked"
+    with pytest.raises(ValueError, match=r"ignore \(--ignore\) names 'd', which is no column"):
+        inspected(codes, ignore="d")
+
+
+def test_strict_refuses_what_would_be_noted():
+    with pytest.raises(ValueError, match="takes nothing that is not said"):
+        inspected(["kg"] * N, strict=True)
+
+
+def test_wildcards_stand_for_anything_but_a_name():
+    frame = pd.DataFrame([[1, 2, 3, "x"], [4, 5, 6, "y"]], columns=["a*", "ab", "a[1]", "t"])
+    assert read(frame, target="t", ignore="a*").feature_names == ("ab", "a[1]")
+    assert read(frame, target="t", ignore="a[*").feature_names == ("a*", "ab")
+
+
+def test_near_copies_and_rescalings_of_a_number_are_left_out():
+    y = RNG.normal(size=N)
+    frame = pd.DataFrame({"x": RNG.normal(size=N), "euro": 1.1 * y + 3, "near": y + 1e-4 * RNG.normal(size=N), "y": y})
+    assert set(read(frame, target="y").left_out) == {"euro", "near"}
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "Customer ID", "customerId", "patient_id", "Order No", "row number"])
+def test_names_of_identifiers(name):
+    assert names_rows(name)
+
+
+@pytest.mark.parametrize("name", ["paid", "width", "number of rooms", "no of visits", "nation", "income", "", "42"])
+def test_names_of_no_identifiers(name):
+    assert not names_rows(name)
+
+
+def messy():
+    rng = np.random.default_rng(3)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, N), unit="D")
+    return pd.DataFrame(
+        {
+            "id": [f"i{k}" for k in range(N)],
+            "when": days,
+            "size": rng.normal(size=N).round(3),
+            "count": rng.integers(0, 9, N),
+            "half": np.where(rng.random(N) < 0.2, np.nan, rng.normal(size=N).round(2)),
+            "flag": rng.random(N) < 0.5,
+            "colour": rng.choice(["red", "blue", "green"], N),
+            "unit": "kg",
+            "t": CLASSES,
+        }
+    )
+
+
+def test_the_same_table_says_the_same_in_every_form(tmp_path):
+    polars = pytest.importorskip("polars")
+    frame = messy()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_csv(tmp_path / "t.tsv", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    forms = [frame, polars.from_pandas(frame), *(tmp_path / f"t.{end}" for end in ("csv", "tsv", "parquet", "xlsx"))]
+    one, *others = (read(form, target="t") for form in forms)
+    assert one.left_out.keys() == {"unit"}
+    for other in others:
+        assert (other.feature_names, other.categories) == (one.feature_names, one.categories)
+        np.testing.assert_array_equal(other.X, one.X)
+        np.testing.assert_array_equal(other.y, one.y)
+        assert (other.label_names, other.left_out) == (one.label_names, one.left_out)
+        assert list(other.ids) == list(one.ids)
+
+
+def test_another_table_is_read_as_the_first_whatever_it_holds():
+    frame = messy()
+    first = read(frame, target="t")
+    other = frame.sample(12, random_state=0).reset_index(drop=True).drop(columns=["t", "half"])
+    other = other.assign(size=other["size"].astype(object), colour="violet", more=1)
+    other.loc[0, "size"] = "unknown"
+    again = read(other, roles=first.inspection.to_dict())
+    assert again.n_samples == 12
+    assert again.target is None
+    assert again.feature_names == tuple(name for name in first.feature_names if name != "half")
+    assert any("1 cells such as 'unknown' are no numbers" in note for note in again.notes)
+
+
+def test_an_inspection_is_kept_and_refused_in_words():
+    found = ramify.inspect(messy(), target="t")
+    plain = found.to_dict()
+    assert Inspection.from_dict(plain).to_dict() == plain
+    assert list(found.to_frame()["name"]) == list(messy())
+    for wrong in ({}, {**plain, "columns": [{"name": 1}]}, {**plain, "n_rows": "9"}, {**plain, "target": 3}):
+        with pytest.raises(ValueError, match="Give (that|the inspection) of a data set or a model"):
+            Inspection.from_dict(wrong)
+
+
+def test_a_file_is_inspected_as_its_frame(tmp_path):
+    frame = messy()
+    text = io.StringIO()
+    frame.to_csv(text, index=False)
+    (tmp_path / "t.csv").write_text(text.getvalue())
+    left, right = ramify.inspect(tmp_path / "t.csv", "t").to_frame(), ramify.inspect(frame, "t").to_frame()
+    pd.testing.assert_frame_equal(left, right)
