@@ -8,7 +8,6 @@ from scipy import sparse
 
 from ramify import Hierarchy
 from ramify.datasets import Dataset, describe, read, read_arff, write_arff
-from ramify.datasets.readers.raw_files import FileError
 
 NAN = np.nan
 

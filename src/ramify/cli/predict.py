@@ -59,10 +59,10 @@ def predict(
     """Predict the rows of DATA files with a saved MODEL.
 
     Columns are found by name; those that the model does not know are left out, and those that are not there are taken
-    as missing. What is missing, new or no longer as it was at fit is told on standard error. Where the data has targets, a table of
-    measures follows, with the prior alone beside the model. It goes to standard output if the predictions go to a file.
-    --json prints that table, or the predictions if they go to no file; --quiet prints neither. A report shows
-    it, how well each label is predicted and whether the probabilities mean what they say.
+    as missing. What is missing, new or no longer as it was at fit is told on standard error. Where the data has
+    targets, a table of measures follows, with the prior alone beside the model. It goes to standard output if the
+    predictions go to a file. --json prints that table, or the predictions if they go to no file; --quiet prints
+    neither. A report shows it, how well each label is predicted and whether the probabilities mean what they say.
 
     \b
     Examples:
@@ -212,7 +212,7 @@ def _label_cells(model: Any, sets: Any) -> tuple[list[str], list[list[str]]]:
         paths = [[names[label].split(sign) for label in of_row] for of_row in labels]
         if notation.nested:
             width = len(notation.columns)
-            deepest = [max(of_row, key=len, default=[]) for of_row in paths]
+            deepest = [max(of_row, key=len) if of_row else [] for of_row in paths]
             return list(notation.columns), [[*path, *[""] * (width - len(path))] for path in deepest]
         return [_target_name(model)], [["|".join(notation.path_separator.join(path) for path in row)] for row in paths]
     return [_target_name(model)], [["|".join(names[label] for label in of_row)] for of_row in labels]

@@ -73,8 +73,8 @@ def read(
         Target columns, in which `*` stands for anything ("Product*"). By default what the reader finds: the
         hierarchical attribute, the labels of the XML file, the rank columns, or the last column.
     kind : {"classes", "labels", "hierarchy", "numbers", "rankings", "mixed"}, optional
-        What the target of a table is; by default told by its cells. One column: orders `a>b>c` of the same few labels are
-        rankings, `a|b`, `a; b` or `a, b` whose parts recur are label sets, paths such as `Home > Kitchen > Knives`
+        What the target of a table is; by default told by its cells. One column: orders `a>b>c` of the same few labels
+        are rankings, `a|b`, `a; b` or `a, b` whose parts recur are label sets, paths such as `Home > Kitchen > Knives`
         whose parents agree are a hierarchy, 0 and 1 or other text classes, other numbers numbers. Several columns: 0
         and 1, yes and no, or one text and nothing are labels; 1 to k in every row rankings; other numbers numbers;
         columns of which each value has one parent in another a hierarchy; others stand side by side.

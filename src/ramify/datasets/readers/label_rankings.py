@@ -121,10 +121,10 @@ def read_rankings(
         y, labels = _from_orders(table, label_names)
     n_features = len(names) - max(n_rank_columns, 1)
     wishes = ColumnWishes(nominal=frozenset(categorical), find_roles=False, find_identifier=False)
-    records = inspected_features(names[:n_features], table.columns[:n_features], wishes, Leaks(None), {})
+    inspected = inspected_features(names[:n_features], table.columns[:n_features], wishes, Leaks(None), {})
     features = [
         feature
-        for record, cells in zip(records, table.columns, strict=False)
+        for record, cells in zip(inspected, table.columns, strict=False)
         if record.notation is not None
         for feature in column_features(record, cells)
     ]

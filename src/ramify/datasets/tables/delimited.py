@@ -64,8 +64,9 @@ def cut_records(path: PathLike, text: str, separator: str, *, quotes: bool = Tru
             line = piece
             yield piece
 
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    reader = csv.reader(lines(), delimiter=separator, quoting=quoting, strict=True)
+    reader = csv.reader(
+        lines(), delimiter=separator, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE, strict=True
+    )
     while True:
         try:
             record = next(reader)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -148,7 +148,7 @@ class Inspection:
         columns = []
         for given in plain["columns"]:
             names = {"name", "role", "kind", "notation"}
-            if not isinstance(given, Mapping) or set(given) != names or given["role"] not in Role.__args__:
+            if not isinstance(given, Mapping) or set(given) != names or given["role"] not in get_args(Role):
                 raise wrong
             if not all(isinstance(given[name], str) for name in ("name", "kind")):
                 raise wrong

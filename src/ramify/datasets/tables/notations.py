@@ -241,6 +241,7 @@ def learn_dates(cells: TextColumn, order: str | None = None, parts: str | None =
     counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(values))
     if counts[found.notna().to_numpy()].sum() < (1 if compact else ENOUGH) * counts.sum():
         return None
+    chosen: tuple[str, ...]
     if parts is not None:
         chosen = ("days",) if parts == "days" else _PARTS[1:]
     else:

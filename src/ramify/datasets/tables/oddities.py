@@ -37,7 +37,7 @@ def oddities(table: Table, features: Sequence[int], nominal: Iterable[int]) -> I
     for j in features:
         if names_rows(table.names[j]) and _n_values(table.columns[j]) >= max(FEWEST_ROWS, _SEVERAL * table.n_rows):
             yield (
-                f"{table.names[j]} is used as a feature although it is called like a row identifier: its values repeat. "
+                f"{table.names[j]} is used as a feature although its name is that of an identifier: values repeat. "
                 f"ignore={table.names[j]!r} (--ignore) leaves it out."
             )
         yield from _nines(table.names[j], table.columns[j])

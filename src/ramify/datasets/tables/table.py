@@ -152,7 +152,7 @@ def cell_text(value: Any) -> str:
         return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(sep=" ")
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
-    if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(value) < LARGEST_EXACT:
+    if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) < LARGEST_EXACT:
         return str(int(value))
     return str(value)
 

@@ -253,7 +253,7 @@ def _is_hierarchy(paths: Sequence[tuple[list[str], int]], separator: str) -> boo
     weight = sum(count for _, count in paths)
     deep = sum(count for path, count in paths if len(path) > 1)
     tops = {path[0] for path in distinct}
-    if len(distinct) < (_FEWEST_BARS if separator == "|" else 3) or len(tops) >= len(distinct) or 2 * deep < weight:
+    if len(distinct) < (_FEWEST_BARS if separator == "|" else 3) or len(tops) >= len(distinct) or 4 * deep < weight:
         return False
     if len(tops) > 0.7 * len(distinct) or any(len(step) > 80 for path in distinct for step in path):
         return False
@@ -356,7 +356,7 @@ def _read_sets(table: Table, j: int, asked: TargetNotation) -> tuple[TargetColum
     found = sorted({label for labels in sets for label in labels}, key=natural_key)
     position = {label: k for k, label in enumerate(found)}
     y = _zero_one([[position[label] for label in labels] for labels in sets], len(found))[codes]
-    told = ()
+    told: tuple[str, ...] = ()
     if asked.label_separator != "|" and any(len(labels) > 1 for labels in sets):
         told = (
             f"{table.names[j]} holds label sets separated by {shown(asked.label_separator)}: {len(found)} labels; "
@@ -449,7 +449,7 @@ def _several(
                 f"The target column {table.names[lost]} holds {shown(as_text(table.columns[lost]).values[0])}, which "
                 "is no number. Choose columns of numbers, or say what the target is with kind=... (--kind)."
             )
-        return _read_number_columns(names, np.column_stack(numbers), asked)
+        return _read_number_columns(names, np.column_stack([v for v in numbers if v is not None]), asked)
     levels = None if asked.kind is not None and not asked.nested else _levels(table, positions)
     if levels is not None or asked.kind == "hierarchy" or asked.nested:
         return _read_levels(table, levels or positions, asked)
