@@ -11,7 +11,7 @@ from ramify import _core
 from ramify.ensemble import growing
 
 NAMES = {
-    "text": {"arff_rows", "delimited_columns"},
+    "text": {"arff_rows"},
     "features": {"FeatureTable", "FeatureRows"},
     "targets": {"LabelRows", "NumberRows", "RankingRows"},
     "forests": {"Growth", "Forest", "grow", "predict", "predict_oob", "apply", "contributions"},

@@ -8,7 +8,6 @@ namespace nb = nanobind;
 using namespace nanobind::literals;
 
 void bind_arff(nb::module_& m);
-void bind_delimited(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_targets(nb::module_& m);
 void bind_forests(nb::module_& m);

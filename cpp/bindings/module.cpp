@@ -17,7 +17,6 @@ result is the same for every ``n_threads``, and Ctrl-C stops a call within a sec
   // A forest that a module still holds when the interpreter ends is no leak to tell users about.
   nb::set_leak_warnings(false);
   bind_arff(m);
-  bind_delimited(m);
   bind_features(m);
   bind_targets(m);
   bind_forests(m);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-
-#include "text/exact_decimal.hpp"
+#include <cstdlib>
+#include <string>
 
 namespace ramify {
 namespace {
@@ -20,7 +20,7 @@ double nearest_double(const char* begin, const char* end) {
   std::from_chars(begin, end, value);
   return value;
 #else
-  return exact_decimal(begin, end);
+  return std::strtod(std::string(begin, end).c_str(), nullptr);  // Python keeps numbers in the C locale
 #endif
 }
 

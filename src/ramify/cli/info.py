@@ -121,6 +121,27 @@ def _print_tables(described: list[dict[str, Any]]) -> None:
         if start:
             screen.print()
         screen.print(_table(described[start : start + at_once]))
+    for entry in described:
+        if entry.get("columns"):
+            screen.print()
+            screen.print(_columns(entry["columns"]))
+
+
+def _columns(records: list[dict[str, Any]]) -> Table:
+    """What each column of a table is and what is done with it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(show_edge=False, pad_edge=False)
+    for title, justify in (("column", "left"), ("kind", "left"), ("values", "right"), ("missing", "right")):
+        shown.add_column(title, justify=justify, overflow="fold", max_width=20)  # type: ignore[arg-type]
+    shown.add_column("what is done")
+    for record in records:
+        done = record["decision"] + (f": {record['why']}" if record["why"] else "")
+        missing = f"{100 * record['missing']:.0f} %" if record["missing"] else ""
+        cells = (record["name"], record["kind"], f"{record['n_values']:,}", missing, done)
+        shown.add_row(*(Text(plain(cell)) for cell in cells))
+    return shown
 
 
 def _table(described: list[dict[str, Any]]) -> Table:

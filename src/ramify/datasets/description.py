@@ -53,6 +53,7 @@ def describe(data: Dataset) -> dict[str, Any]:
         "has_ids": data.ids is not None,
         "has_weights": data.sample_weight is not None,
         "left_out": dict(data.left_out),
+        "columns": [] if data.inspection is None else data.inspection.to_frame().to_dict("records"),
         "notes": list(data.notes),
         "target": data.target,
     }

@@ -6,8 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 _BLANKS = "'’ \u00a0\u202f"
 """What may stand between thousands whatever the decimal sign is."""
 _SIGNS = "€$£¥%"
@@ -25,28 +23,6 @@ _MOST_CODES = 20
 """Whole numbers may name something, such as classes, if they are few."""
 
 
-def decimal_signs(cells: Sequence[str]) -> str:
-    """The decimal signs, of "." and ",", by which all cells are numbers; both where that cannot be told.
-
-    A column whose numbers are the same by both has the sign ".".
-
-    Parameters
-    ----------
-    cells : sequence of str
-        The cells that are not missing.
-    """
-    if not cells or not _POSSIBLE.fullmatch(cells[0]):
-        return ""
-    distinct = list(dict.fromkeys(cells))
-    if not all(_POSSIBLE.fullmatch(cell) for cell in distinct) or len({_sign(cell) for cell in distinct}) > 1:
-        return ""
-    bare = [_bare(cell) for cell in distinct]
-    if all(cell.isdigit() for cell in distinct):
-        return ""
-    fitting = "".join(sign for sign in _WRITTEN if all(_is_number(cell, sign) for cell in bare))
-    return "." if fitting == ".," and not any("," in cell or "." in cell for cell in bare) else fitting
-
-
 def strays(cells: Sequence[str]) -> list[str]:
     """The cells that are no numbers as most are, which so are no column of numbers; none where most are no numbers.
 
@@ -57,11 +33,6 @@ def strays(cells: Sequence[str]) -> list[str]:
     """
     notation = _common_notation(cells)
     return [] if notation is None else [cell for cell in cells if not _is_written(cell, *notation)]
-
-
-def are_mostly_numbers(cells: Sequence[str]) -> bool:
-    """Whether most cells are numbers, written in one way."""
-    return _common_notation(cells) is not None
 
 
 def are_measured(cells: Sequence[str]) -> bool:
@@ -96,17 +67,3 @@ def _sign(cell: str) -> str:
 
 def _bare(cell: str) -> str:
     return cell.strip(_SIGNS + " ").replace("−", "-").replace("-" + _sign(cell), "-").strip()
-
-
-def written_numbers(cells: Sequence[str], decimal: str) -> np.ndarray:
-    """The cells as numbers, by the decimal sign that `decimal_signs` found."""
-    between = str.maketrans("", "", _BLANKS + ("," if decimal == "." else "."))
-    return np.array([float(_bare(cell).translate(between).replace(",", ".")) for cell in cells], dtype=float)
-
-
-def may_be_thousands(cells: Sequence[str]) -> bool:
-    """Whether all points in plain numbers may stand between thousands, as in 1.234 beside 950."""
-    return any("." in cell for cell in cells) and all(_THOUSANDS.fullmatch(cell) for cell in cells)
-
-
-_THOUSANDS = re.compile(r"[-+]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})?|0)")

@@ -189,6 +189,8 @@ class Inspection:
 
 def _about(column: Column) -> str:
     """What columns share of which one sentence speaks."""
+    if column.kind == "text":
+        return column.kind
     return re.sub(r"\(.*?\)|'[^']*'|\d[\d.,]*", "", column.why)
 
 
@@ -199,6 +201,8 @@ def _sentence(role: str, columns: Sequence[Column]) -> str:
     if role == "identifier":
         return f"Using {shown(first.name)} as the row identifier ({first.why})."
     option = f" {first.option}." if first.option else ""
+    if first.kind == "text":
+        return f"Text of many values, used by its frequent words: {listed}. --ignore leaves a column out."
     if role == "left out":
         return f"Left out: {listed} ({first.why}).{option}"
     return f"{listed}: {first.decision} ({first.why}).{option}"
