@@ -137,31 +137,27 @@ def test_a_model_without_a_memory_of_its_columns_says_nothing_of_drift():
     assert new_rows(forest, X).drifted is None
 
 
-def test_predict_fills_and_reports_on_request(folder, model, capsys):
+def test_predict_fills_and_reports(folder, model, capsys):
     new = shop(200, 3, older=15).drop(columns="spent")
     new.loc[:9, "town"] = "Trier"
     new.to_csv(folder / "next.csv", index=False)
     predict = ["predict", folder / "model.ramify", folder / "next.csv", "-t", "bought", "-o", folder / "p.csv"]
     code, out = run(capsys, *predict)
-    assert code == 1
-    assert "lacks 1 of the model's 3 features, the first is 'spent'" in out.err
-    assert "--fill" in out.err
-    code, out = run(capsys, *predict, "--fill")
     assert code == 0
     assert "Note: Columns not there, filled with missing values: spent." in out.err
     assert "Note: Values of 'town' that the model has not seen, taken as missing: 'Trier' (10 rows)." in out.err
     assert "Note: Columns unlike those at fit: age (shares moved by" in out.err
-    assert run(capsys, *predict, "--fill", "-q") == (0, ("", ""))
-    code, out = run(capsys, *predict, "--fill", "--json")
+    assert run(capsys, *predict, "-q") == (0, ("", ""))
+    code, out = run(capsys, *predict, "--json")
     assert json.loads(out.out)["measures"]["accuracy"]["model"] > 0.5
 
 
 def test_rows_without_a_target_and_without_a_column_are_predicted(folder, model, capsys):
     shop(20, 4).drop(columns=["bought", "age"]).to_csv(folder / "bare.csv", index=False)
-    code, out = run(capsys, "predict", folder / "model.ramify", folder / "bare.csv", "--fill")
+    code, out = run(capsys, "predict", folder / "model.ramify", folder / "bare.csv")
     assert code == 0
     assert out.out.count("\n") == 21
     assert "filled with missing values: age." in out.err
-    code, out = run(capsys, "explain", folder / "model.ramify", folder / "bare.csv", "--row", 1, "--fill")
+    code, out = run(capsys, "explain", folder / "model.ramify", folder / "bare.csv", "--row", 1)
     assert code == 0
     assert "missing" in out.out

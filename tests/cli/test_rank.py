@@ -92,7 +92,7 @@ def test_every_method_on_label_sets(method, tmp_path):
 def test_numbers_and_rankings(tmp_path):
     random = np.random.RandomState(0)
     X = random.standard_normal((80, 3))
-    rows = "\n".join(",".join(map(str, [*row, row[1] * 2])) for row in X)
+    rows = "\n".join(",".join(map(str, [*row, row[1] * 2 + row[0] / 3])) for row in X)
     (tmp_path / "numbers.csv").write_text("a,b,c,y\n" + rows + "\n")
     content = json.loads(run(tmp_path / "numbers.csv", "--target", "y", "--trees", 10, "--fdr", "none", "--json"))
     assert content["rankings"]["genie3_oob"]["top"][0]["feature"] == "b"

@@ -148,7 +148,7 @@ def test_predictions_go_into_a_pipe(tmp_path):
     os.mkfifo(pipe)
     subprocess.run([*PROGRAM, "fit", data, "-o", model, "--trees", "2", "-q"], check=True, timeout=120)
     with subprocess.Popen([*PROGRAM, "predict", model, data, "-o", pipe, "-q"]) as predicting:
-        assert pipe.read_text(encoding="utf-8").startswith("id,prediction\n")
+        assert pipe.read_text(encoding="utf-8").startswith("id,y\n")
         assert predicting.wait(timeout=120) == 0
     assert pipe.is_fifo()
 
@@ -263,7 +263,7 @@ CHARTS = ["rank", "--trees", "3", "--jobs", "1"]
 @pytest.fixture
 def accented(tmp_path):
     file = tmp_path / "data.csv"
-    rows = "".join(f"{row % 4},{row % 2},{'αβ'[row % 2]}\n" for row in range(24))
+    rows = "".join(f"{row % 4},{row % 3},{'αβ'[row % 2]}\n" for row in range(24))
     file.write_text(f"größe,z,y\n{rows}", encoding="utf-8")
     return str(file)
 

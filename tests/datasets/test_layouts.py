@@ -49,7 +49,7 @@ def test_standard_input_is_read_and_called_by_its_name(monkeypatch):
     with pytest.raises(FileError, match="^standard input, line 3, column 2: the row has 1 cells"):
         read("-")
     given(b"a,t\n1,x\n")
-    with pytest.raises(ValueError, match="names 'u', which is no column"):
+    with pytest.raises(ValueError, match="target='u' is no column of standard input"):
         read("-", target="u")
     with pytest.raises(ValueError, match="can be read once"):
         read(["-", "-"])

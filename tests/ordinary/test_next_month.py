@@ -10,7 +10,7 @@ import ramify
 from ramify.analysis import fit_model
 from ramify.analysis.model_data import model_features
 from ramify.cli.main import main
-from ramify.datasets import ColumnRoles, read
+from ramify.datasets import read
 from ramify.ensemble import ForestClassifier
 from ramify.metrics import auprc
 
@@ -57,7 +57,7 @@ def test_next_month_is_predicted_as_well_as_with_data_prepared_by_hand(months, t
     by_hand = [
         month.assign(**{"Opened.days": (month["Opened"] - pd.Timestamp(0)).dt.days})[FEATURES] for month in months
     ]
-    forest = ForestClassifier(40, random_state=0, n_jobs=1).fit(by_hand[0], this[LABELS])
+    forest = ForestClassifier(40, max_features=1 / 3, random_state=0, n_jobs=1).fit(by_hand[0], this[LABELS])
     expected = auprc(following[LABELS].to_numpy(), forest.predict_proba(by_hand[1]), average="macro")
 
     (tmp_path / "march.csv").write_bytes(as_the_bank_writes_it(this))
@@ -66,10 +66,10 @@ def test_next_month_is_predicted_as_well_as_with_data_prepared_by_hand(months, t
     (tmp_path / "april.csv").write_bytes(as_the_bank_writes_it(shuffled))
     data = read(tmp_path / "march.csv", "Product*", dates="days")
     assert sorted(data.feature_names) == sorted(FEATURES)
-    fitted = fit_model(data, n_estimators=40, n_jobs=1)
+    fitted = fit_model(data, method="random-forest", n_estimators=40, n_jobs=1)
     ramify.save(fitted.model, tmp_path / "march.ramify")
     model = ramify.load(tmp_path / "march.ramify")
-    later = read(tmp_path / "april.csv", roles=model.roles_)
+    later = read(tmp_path / "april.csv", roles=model.inspection_)
     assert later.ids.tolist() == following["Customer ID"].astype(str).tolist()
     assert later.label_names == tuple(LABELS)
     scores = model.predict_proba(later.to_frame()[list(model.feature_names_in_)])
@@ -87,10 +87,10 @@ def test_one_row_is_read_as_the_model_was_told(months, tmp_path):
     data = read(tmp_path / "march.csv", "Product*", dates="days")
     row = "Customer ID;Opened;Income;Age;Branch\n1;01.02.2021;1.234;33;Bonn\n"
     (tmp_path / "one.csv").write_text(row)
-    one = read(tmp_path / "one.csv", roles=data.roles)
+    one = read(tmp_path / "one.csv", roles=data.inspection)
     assert one.to_frame().iloc[0].to_dict() == {"Opened.days": 18659.0, "Income": 1234.0, "Age": 33.0, "Branch": "Bonn"}
     assert (one.target, one.ids.tolist()) == (None, ["1"])
-    assert read(tmp_path / "one.csv", roles=data.roles.to_dict()).feature_names == one.feature_names
+    assert read(tmp_path / "one.csv", roles=data.inspection.to_dict()).feature_names == one.feature_names
 
 
 def test_outcomes_that_are_not_known_yet_are_no_target(months, tmp_path):
@@ -98,17 +98,17 @@ def test_outcomes_that_are_not_known_yet_are_no_target(months, tmp_path):
     (tmp_path / "march.csv").write_bytes(as_the_bank_writes_it(this))
     data = read(tmp_path / "march.csv", "Product*")
     (tmp_path / "april.csv").write_bytes(as_the_bank_writes_it(following.assign(**dict.fromkeys(LABELS, ""))))
-    later = read(tmp_path / "april.csv", roles=data.roles)
+    later = read(tmp_path / "april.csv", roles=data.inspection)
     assert later.target is None
     assert "The target is empty in 400 of 400 rows, so that nothing is measured." in later.notes
-    assert model_features(later).shape == (400, 3)
+    assert model_features(later).shape == (400, 7)
 
 
 def test_one_outcome_that_is_not_known_yet_is_left_out_of_the_measures(months, tmp_path, capsys):
     this, following = months
     (tmp_path / "march.csv").write_bytes(as_the_bank_writes_it(this))
     (tmp_path / "april.csv").write_bytes(as_the_bank_writes_it(following.assign(**{LABELS[0]: ""})))
-    later = read(tmp_path / "april.csv", roles=read(tmp_path / "march.csv", "Product*").roles)
+    later = read(tmp_path / "april.csv", roles=read(tmp_path / "march.csv", "Product*").inspection)
     cells = np.asarray(later.y)
     assert np.isnan(cells[:, 0]).all()
     np.testing.assert_array_equal(cells[:, 1:], following[list(LABELS[1:])].to_numpy())
@@ -121,10 +121,3 @@ def test_one_outcome_that_is_not_known_yet_is_left_out_of_the_measures(months, t
     told = json.loads(capsys.readouterr().out)
     assert told["measured_on"]
     assert np.isfinite([one["model"] for one in told["measures"].values() if one["model"] is not None]).all()
-
-
-def test_roles_of_another_kind_are_refused():
-    with pytest.raises(ValueError, match="Roles hold target="):
-        ColumnRoles.from_dict({"target": "x"})
-    with pytest.raises(ValueError, match="Roles hold code="):
-        ColumnRoles.from_dict({"code": "x"})

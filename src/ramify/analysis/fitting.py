@@ -103,7 +103,8 @@ def fit_model(
     if n_folds:
         check_integer("fit_model", "n_folds", n_folds, low=2)
     learnt, unseen = learnt_and_unseen(data)
-    is_default, method = method is None, default_method(learnt) if method is None else method
+    is_default = method is None
+    method = (default_method(learnt) if calibrate is None else "random-forest") if method is None else method
     record = MODEL_METHODS[method]
     if minutes is not None and method != "auto":
         raise ValueError(f"Only the method auto takes minutes. Got {minutes!r} for {method}.")

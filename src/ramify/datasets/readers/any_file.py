@@ -283,20 +283,29 @@ def _read_text_table(
         )
 
     table = table_with(set())
-    if choice.decimal == "," or _some_have_decimal_commas(table):  # then 1.234 may be 1234
-        unclear = {
-            j for j, column in enumerate(table.columns) if isinstance(column, np.ndarray) and _has_thirds(column)
-        }
-        if unclear:
-            exact = table_with(unclear).columns
-            columns = list(table.columns)
-            for j in unclear:
-                if isinstance(exact[j], TextColumn) and points_are_thousands(exact[j].values):
-                    columns[j] = TextColumn.of_codes(
-                        [value.replace(".", "") for value in exact[j].values], exact[j].codes
-                    )
-            table = replace(table, columns=columns)
+    has_commas = choice.decimal == "," or _some_have_decimal_commas(table)
+    may_have = choice.decimal is None and any("semicolons" in note for note in table.notes)
+    if has_commas or may_have:  # then 1.234 may be 1234
+        table = _with_thousands(table, table_with, told=not has_commas)
     return table_dataset(table, choice)
+
+
+def _with_thousands(table: Table, table_with: Callable[[set[int]], Table], *, told: bool) -> Table:
+    """The table with points between thousands read as such, or with a note where they may be."""
+    numbers = {j for j, column in enumerate(table.columns) if isinstance(column, np.ndarray) and _has_thirds(column)}
+    texts = {j: column for j, column in enumerate(table_with(numbers).columns) if j in numbers} if numbers else {}
+    unclear = {j: c for j, c in texts.items() if isinstance(c, TextColumn) and points_are_thousands(c.values)}
+    if told:
+        notes = [
+            f"{table.names[j]}: {next(v for v in column.values if '.' in v)!r} is read with a decimal point; "
+            "decimal=',' (--decimal) reads points between thousands."
+            for j, column in unclear.items()
+        ]
+        return replace(table, notes=(*table.notes, *notes))
+    columns = list(table.columns)
+    for j, column in unclear.items():
+        columns[j] = TextColumn.of_codes([value.replace(".", "") for value in column.values], column.codes)
+    return replace(table, columns=columns)
 
 
 def _some_have_decimal_commas(table: Table) -> bool:

@@ -112,7 +112,7 @@ class Inspection:
     @property
     def left_out(self) -> dict[str, str]:
         """Columns that are no features, and why."""
-        return {column.name: column.why for column in self.columns if column.role == "left out"}
+        return {column.name: column.why or column.decision for column in self.columns if column.role == "left out"}
 
     def to_frame(self) -> pd.DataFrame:
         """A row per column."""

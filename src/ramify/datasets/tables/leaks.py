@@ -87,11 +87,11 @@ def _renamed(codes: np.ndarray, classes: np.ndarray) -> str:
         return ""
     values, value_of = np.unique(codes[known], return_inverse=True)
     own, class_of = np.unique(classes[known], return_inverse=True)
-    if not 1 < len(own) < known.sum() / 2 or not len(own) <= len(values) <= 2 * len(own):
+    if not 1 < len(own) < known.sum() / 2 or len(values) != len(own):
         return ""
     pairs = np.zeros((len(values), len(own)), dtype=np.int64)
     np.add.at(pairs, (value_of, class_of), 1)
     agreement = pairs.max(axis=1).sum() / known.sum()
-    if agreement == 1 and len(values) == len(own):
+    if agreement == 1:
         return "a copy of the target"
     return f"all but a copy of the target ({100 * agreement:.1f} % of the rows)" if agreement > _AGREEMENT else ""

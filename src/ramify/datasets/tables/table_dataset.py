@@ -11,7 +11,7 @@ import numpy as np
 
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import part_rows, stored
-from ramify.datasets.readers.raw_files import FileError, advice_for_name, sha256_of, shown
+from ramify.datasets.readers.raw_files import advice_for_name, sha256_of, shown
 from ramify.datasets.tables import notations
 from ramify.datasets.tables.inspection import Column, ColumnWishes, Inspection, inspected_features
 from ramify.datasets.tables.leaks import Leaks
@@ -409,10 +409,9 @@ def _positions(table: Table, wishes: Names | Collection[str], parameter: str) ->
 
 
 def _no_column(table: Table, wish: str, parameter: str) -> ValueError:
-    option = {"identifier": "id", "categorical": "nominal"}.get(parameter, parameter)
-    fault = f"{parameter} (--{option}) names {shown(wish)}, which is no column"
-    advice = advice_for_name(wish, table.names)
-    return FileError(table.paths[0], fault, advice=advice) if table.paths else ValueError(f"{fault}. {advice}")
+    source = ", ".join(map(str, table.paths)) or "the frame"
+    fault = f"{parameter}={wish!r} {'fits' if '*' in wish else 'is'} no column of {source}"
+    return ValueError(f"{fault}. {advice_for_name(wish, table.names)}")
 
 
 def _taken(table: Table, choice: TableChoice) -> dict[str, int]:
@@ -445,11 +444,17 @@ def _target_groups(table: Table, choice: TableChoice, excluded: set[int]) -> dic
 def _refuse_unlikely(table: Table, position: int, wishes: ColumnWishes) -> None:
     """Refuse a target that nobody named where the last column is hardly one."""
     name, cells = table.names[position], table.columns[position]
-    if isinstance(cells, list):
+    if isinstance(cells, list) or not table.n_rows:
         return
     (found,) = inspected_features([name], [cells], wishes, Leaks(None), {})
-    holds = {"date": "holds dates", "identifier": "names the rows", "empty": "is empty in every row"}.get(found.kind)
-    if (holds is not None and found.role != "feature") or found.kind == "date":
+    holds = {
+        "date": "holds dates",
+        "text": "holds free text",
+        "identifier": "names the rows",
+        "empty": "is empty in every row",
+    }.get(found.kind)
+    is_free = found.kind == "text" and found.n_values >= 0.5 * table.n_rows
+    if holds is not None and (found.role != "feature" or found.kind == "date" or is_free):
         raise ValueError(
             f"No target is named, and the last column, {name!r}, {holds} and is hardly the target. "
             "Name the target: target='...' (--target)."

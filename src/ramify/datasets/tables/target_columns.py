@@ -132,6 +132,9 @@ def _without_missing(
         is_empty = missing_cells(table.columns[positions[0]])
         if _holds_sets(notation) and len(positions) == 1 and is_empty.any():
             found = replace(found, y=with_unknown_rows(found.y, is_empty))
+        if len(is_empty) and all(missing_cells(table.columns[j]).all() for j in positions):
+            note = f"The target is empty in {len(is_empty)} of {len(is_empty)} rows, so that nothing is measured."
+            return ReadTarget(TargetColumns(None, None, (), notes=(note,)), notation)
         return ReadTarget(found, notation)
     unknown = _rows_without(found)
     if missing == "empty" and not _holds_sets(notation):
