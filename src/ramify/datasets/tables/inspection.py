@@ -277,7 +277,7 @@ def _inspected(name: str, cells: Any, wishes: ColumnWishes, leaks: Leaks, declar
     if is_missing.all():
         return replace(leave, kind="empty", why="empty in every row", option="")
     if enough and values == 1 and not is_missing.any():
-        return replace(leave, kind="constant", why=f"{shown(_first(cells))} in every row")
+        return replace(leave, kind="constant", why=f"{_first(cells)} in every row")
     if enough and (told := leaks.of(cells)):
         return replace(leave, kind="copy of the target", why=told)
     if name in wishes.nominal or declared == "nominal":
@@ -372,7 +372,7 @@ def _dated(record: Column, cells: TextColumn, dates: notations.Dates, wishes: Co
 
 
 def _first(cells: Any) -> str:
-    return cells.values[0] if isinstance(cells, TextColumn) else f"{cells[0]:g}"
+    return shown(cells.values[0]) if isinstance(cells, TextColumn) else f"{cells[0]:g}"
 
 
 def _n_values(cells: Any) -> int:
