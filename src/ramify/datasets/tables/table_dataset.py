@@ -11,14 +11,14 @@ import numpy as np
 
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import part_rows, stored
-from ramify.datasets.readers.raw_files import advice_for_name, sha256_of, shown
+from ramify.datasets.readers.raw_files import FileError, advice_for_name, sha256_of, shown
 from ramify.datasets.tables import notations
 from ramify.datasets.tables.inspection import Column, ColumnWishes, Inspection, inspected_features
 from ramify.datasets.tables.leaks import Leaks
 from ramify.datasets.tables.notations import Made
 from ramify.datasets.tables.oddities import oddities, rare_classes, spellings
 from ramify.datasets.tables.table import Table, as_text, missing_cells
-from ramify.datasets.tables.target_columns import ReadTarget, TargetNotation, read_target
+from ramify.datasets.tables.target_columns import ReadTarget, TargetNotation, UnreadableTarget, read_target
 from ramify.datasets.tables.text_column import TextColumn
 from ramify.features.frames import name_fits
 from ramify.parameters import check_option
@@ -134,7 +134,12 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
     """A table as a data set."""
     table = _with_own_names(table)
     known = choice.known
-    return _inspected(table, choice) if known is None else _read_as(table, choice, known)
+    try:
+        return _inspected(table, choice) if known is None else _read_as(table, choice, known)
+    except UnreadableTarget as error:
+        if not table.paths:
+            raise
+        raise FileError(table.paths[0], str(error).rstrip(".")) from None
 
 
 def _inspected(table: Table, choice: TableChoice) -> Dataset:
@@ -168,7 +173,7 @@ def _inspected(table: Table, choice: TableChoice) -> Dataset:
     records |= {table.names[j]: _told(table, j, role, role) for role, j in taken.items()}
     records |= {table.names[j]: _told(table, j, "target", target.notation.kind or "") for j in positions}
     inspection = Inspection(tuple(records[name] for name in table.names), target.notation, n_rows)
-    notes = [*table.notes, *target.columns.notes, *inspection.notes()]
+    notes = [*table.notes, *target.columns.notes, *(inspection.notes() if n_rows else ())]
     if choice.roles == "auto":
         notes += _oddities(table, inspection, target, positions)
     if choice.strict and (told := [note for note in notes if note]):
@@ -322,7 +327,7 @@ def _weights(table: Table, position: int) -> np.ndarray:
     values = cells if notation is None else notation.values(as_text(cells))
     wrong = np.flatnonzero(~(values >= 0)) if isinstance(values, np.ndarray) else np.arange(1)
     if len(wrong):
-        raise ValueError(
+        raise UnreadableTarget(
             f"The weight {shown(table.names[position])} is no non-negative number in row {int(wrong[0]) + 1}. "
             "Give every row a weight."
         )
@@ -455,7 +460,7 @@ def _refuse_unlikely(table: Table, position: int, wishes: ColumnWishes) -> None:
     }.get(found.kind)
     is_free = found.kind == "text" and found.n_values >= 0.5 * table.n_rows
     if holds is not None and (found.role != "feature" or found.kind == "date" or is_free):
-        raise ValueError(
+        raise UnreadableTarget(
             f"No target is named, and the last column, {name!r}, {holds} and is hardly the target. "
             "Name the target: target='...' (--target)."
         )

@@ -32,6 +32,10 @@ _FEWEST_BARS = 8
 """Bars usually separate labels: so many different cells must speak for paths."""
 
 
+class UnreadableTarget(ValueError):
+    """A column does not hold what it is said to hold."""
+
+
 @dataclass(frozen=True)
 class TargetNotation:
     """How a target is written, so that another file is read and predictions are written the same way.
@@ -138,7 +142,7 @@ def _without_missing(
         return ReadTarget(found, notation)
     unknown = _rows_without(found)
     if missing == "empty" and not _holds_sets(notation):
-        raise ValueError(
+        raise UnreadableTarget(
             f"missing_target='empty' is for label sets; {table.names[positions[0]]} holds {notation.kind}."
         )
     if missing != "empty" and _holds_sets(notation) and len(positions) == 1:
@@ -149,9 +153,9 @@ def _without_missing(
     listed = ", ".join(table.names[j] for j in positions[:3]) + (" and more" if len(positions) > 3 else "")
     if missing == "error":
         first = int(np.argmax(unknown)) + 1
-        raise ValueError(f"{n_unknown} rows have no value in {listed}, the first is row {first}. Fill them in.")
+        raise UnreadableTarget(f"{n_unknown} rows have no value in {listed}, the first is row {first}. Fill them in.")
     if n_unknown == len(unknown):
-        raise ValueError(f"No row has a value in the target {listed}. Name another target.")
+        raise UnreadableTarget(f"No row has a value in the target {listed}. Name another target.")
     rows = np.flatnonzero(~unknown)
     y = found.y.iloc[rows].reset_index(drop=True) if hasattr(found.y, "iloc") else found.y[rows]
     told = f"{n_unknown} of {len(unknown)} rows have no value in {listed} and are left out (--missing-target error)."
@@ -305,7 +309,7 @@ def _read_numbers(table: Table, j: int, asked: TargetNotation) -> tuple[TargetCo
     else:
         notation = learn_numbers(as_text(cells), asked.decimal if asked.decimal != "." else None)
         if notation is None:
-            raise ValueError(
+            raise UnreadableTarget(
                 f"The target {name} holds {shown(as_text(cells).values[0])}, which is no number. Name another target, "
                 "or say kind='classes' (--kind classes)."
             )
@@ -382,7 +386,9 @@ def _path_target(sets: Sequence[Sequence[tuple[str, ...]]], codes: np.ndarray, n
     """Label sets of a tree from the paths of each distinct cell; names of steps are joined by a slash."""
     wrong = next((path for paths in sets for path in paths if not all(path) or len(path) > _DEEPEST), None)
     if wrong is not None:
-        raise ValueError(f"{shown('/'.join(wrong))} is no path of at most {_DEEPEST} steps. Write a/b, or a/b|a/c.")
+        raise UnreadableTarget(
+            f"{shown('/'.join(wrong))} is no path of at most {_DEEPEST} steps. Write a/b, or a/b|a/c."
+        )
     sign = " > " if any("/" in step for paths in sets for path in paths for step in path) else "/"
     named = [[sign.join(path) for path in paths] for paths in sets]
     found = sorted({label for labels in named for label in labels}, key=natural_key)
@@ -432,7 +438,9 @@ def _several(
     if asked.parts:
         return _mixed(table, groups, asked)
     if asked.kind not in (None, "labels", "numbers", "rankings", "hierarchy", "mixed"):
-        raise ValueError(f"kind={asked.kind!r} takes one target column. Got {len(names)}: {', '.join(names[:6])}.")
+        raise UnreadableTarget(
+            f"kind={asked.kind!r} takes one target column. Got {len(names)}: {', '.join(names[:6])}."
+        )
     if asked.kind == "mixed":
         return _mixed(table, groups, asked)
     ticks = {} if asked.kind in ("numbers", "rankings") else _tick_words(table, positions, asked.words)
@@ -441,14 +449,14 @@ def _several(
     if asked.kind == "labels":
         lost = next(j for j in positions if table.names[j] not in ticks)
         example = shown(as_text(table.columns[lost]).values[0])
-        raise ValueError(
+        raise UnreadableTarget(
             f"The label {table.names[lost]} holds {example}. Write 0 or 1, and nothing where it is unknown."
         )
     numbers = [_as_numbers(table.columns[j]) for j in positions]
     if asked.kind in ("numbers", "rankings") or (asked.kind is None and all(v is not None for v in numbers)):
         if any(v is None for v in numbers):
             lost = positions[next(k for k, v in enumerate(numbers) if v is None)]
-            raise ValueError(
+            raise UnreadableTarget(
                 f"The target column {table.names[lost]} holds {shown(as_text(table.columns[lost]).values[0])}, which "
                 "is no number. Choose columns of numbers, or say what the target is with kind=... (--kind)."
             )
@@ -537,7 +545,9 @@ def _read_number_columns(
     if target_type(kind).ranks_labels:
         wrong = np.flatnonzero(((values < 1) | (values > len(names))).any(axis=1))
         if len(wrong):
-            raise ValueError(f"In row {int(wrong[0]) + 1} a rank is outside 1 to {len(names)}; 1 is the best label.")
+            raise UnreadableTarget(
+                f"In row {int(wrong[0]) + 1} a rank is outside 1 to {len(names)}; 1 is the best label."
+            )
         note = f"Each row ranks the {len(names)} target columns, 1 is the best; kind='numbers' (--kind) takes numbers."
         return TargetColumns(kind, values, names, notes=() if asked.kind else (note,)), replace(asked, kind=kind)
     return TargetColumns(kind, values, names), replace(asked, kind=kind)
