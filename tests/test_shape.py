@@ -19,7 +19,7 @@ FORESTS = re.compile(r"Forest(Classifier|Regressor)?$|LabelRankingForest$")
 
 # How many there may be; a limit is raised on purpose only.
 LIMITS = {
-    "comparisons of kinds of targets outside targets/": 8,
+    "comparisons of kinds of targets outside targets/": 4,
     "isinstance on forests": 0,
     "private names of other packages": 0,
     "parameters overwritten before they are read": 0,
@@ -45,7 +45,7 @@ def comparisons_of_kinds() -> list[str]:
     """Comparisons of what is called a kind or target with the name of one, and tables with a row per kind."""
     found = []
     for path, module in modules():
-        if path.parts[0] == "targets":
+        if path.parts[0] == "targets" or path.as_posix() == "datasets/tables/target_columns.py":  # told by cells there
             continue
         for node in ast.walk(module):
             if isinstance(node, ast.Compare):
