@@ -282,9 +282,9 @@ def labelled(tmp_path):
     labels = pd.DataFrame({"y_a": table["u"] > 0, "y_b": table["v"] > 0, "y_c": table["u"] > 0.5}).astype(int)
     table.join(labels).to_csv(tmp_path / "all.csv", index=False)
     table.join(labels[["y_c", "y_a"]]).to_csv(tmp_path / "fewer.csv", index=False)
-    table.assign(p=table["u"] * 3, q=table["v"] - 1).to_csv(tmp_path / "numbers.csv", index=False)
-    table.assign(q=table["v"] - 1, p=table["u"] * 3).to_csv(tmp_path / "swapped.csv", index=False)
-    table.assign(r=table["u"] * 3, s=table["v"] - 1).to_csv(tmp_path / "renamed.csv", index=False)
+    table.assign(p=np.exp(table["u"]), q=table["v"] ** 3).to_csv(tmp_path / "numbers.csv", index=False)
+    table.assign(q=table["v"] ** 3, p=np.exp(table["u"])).to_csv(tmp_path / "swapped.csv", index=False)
+    table.assign(r=np.exp(table["u"]), s=table["v"] ** 3).to_csv(tmp_path / "renamed.csv", index=False)
     return tmp_path
 
 
