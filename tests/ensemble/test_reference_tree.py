@@ -188,6 +188,25 @@ def test_pooled_categories_equal_the_reference(kind, features, min_category_rows
     assert_equals_reference(problem, n_trees=2)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("random_splits", [False, True])
+@pytest.mark.parametrize("min_category_rows", [4, 8])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frequent_category_that_is_rare_in_a_node_is_pooled_there(kind, min_category_rows, random_splits, missing):
+    """The engine does not list the rows of a column's most frequent value one by one."""
+    limits = {"min_category_rows": min_category_rows, "random_splits": random_splits}
+    for seed in (1, 2, 3):
+        problem = make_problem(kind, "numeric", seed, n=150, max_features=3, **limits)
+        rng = np.random.default_rng(seed)
+        rest = rng.choice([1.0, 2.0, 3.0, 4.0], p=[0.7, 0.1, 0.1, 0.1], size=150)
+        for column in (2, 3):
+            problem.X[:, column] = np.where(problem.X[:, 0] + 0.3 * rng.normal(size=150) < 0.6, 0.0, rest)
+            problem.n_categories[column] = 5
+        if missing:
+            problem.X[rng.random(problem.X.shape) < 0.1] = np.nan
+        assert_equals_reference(problem, n_trees=2)
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("features", FEATURES)
 @pytest.mark.parametrize("kind", ["labels", "hierarchy", "numbers"])
