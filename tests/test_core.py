@@ -19,7 +19,7 @@ NAMES = {
     "rankings": {"sum_rankings", "leaf_rankings"},
     "scores": {"symbolic", "genie3", "genie3_oob", "genie3_known", "permutation", "redraw_sums", "redraw_rows"},
     "explanations": {"shapley", "shapley_base"},
-    "neighbours": {"Differences", "SparseMatrix", "nearest", "difference_sums"},
+    "neighbours": {"Differences", "SparseMatrix", "nearest", "difference_sums", "furthest_sets"},
 }
 
 

@@ -1,9 +1,12 @@
 #include "relief/relief.hpp"
 
+#include <nanobind/stl/pair.h>
+
 #include <cmath>
 
 #include "arrays.hpp"
 #include "checks.hpp"
+#include "relief/furthest_sets.hpp"
 #include "relief/relief_neighbors.hpp"
 
 namespace {
@@ -223,4 +226,19 @@ void bind_relief(nb::module_& m) {
       },
       "X"_a, nb::kw_only(), "differences"_a, "first"_a.noconvert(), "second"_a.noconvert(), "offsets"_a.noconvert(),
       "columns"_a.noconvert(), "coefficients"_a.noconvert(), "n_columns"_a, "n_threads"_a, "For sparse rows.");
+  m.def(
+      "furthest_sets",
+      [](InArray<std::int64_t> indptr, InArray<std::int32_t> indices, InArray<double> weights, int n_threads) {
+        const auto n_labels = static_cast<std::int64_t>(weights.shape(0));
+        require_compressed(indptr, indices, n_labels, "the label sets");
+        for (std::size_t label = 0; label < weights.shape(0); ++label)
+          require(weights(label) >= 0, "Weights of labels must not be negative.");
+        const ramify::LabelSets sets{indptr.data(), indices.data(), static_cast<std::int64_t>(indptr.shape(0)) - 1,
+                                     n_labels};
+        return Patience().run([&](const ramify::Poll& poll) {
+          return ramify::furthest_sets(sets, weights.data(), threads(n_threads), poll);
+        });
+      },
+      "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert(), nb::kw_only(), "n_threads"_a,
+      "The two rows whose labels that only one of the two has weigh most; of several pairs the first.");
 }

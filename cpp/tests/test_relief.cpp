@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "check.hpp"
+#include "relief/furthest_sets.hpp"
 #include "relief/relief.hpp"
 #include "relief/relief_neighbors.hpp"
 
@@ -201,9 +202,52 @@ void test_neighbors_equal_sorting_all_rows(Table::Kind kind, Table::Kind kind_of
   for (std::size_t k = 0; k < sums.size(); ++k) CHECK_NEAR(sums[k], from_sparse[k], 1e-11);
 }
 
+/// Label sets of one size or of many, with equal weights (many pairs are equally far apart) or not.
+void test_furthest_sets_equal_looking_at_all_pairs(std::int64_t n, std::int64_t n_labels, bool equal_weights) {
+  Random random(static_cast<std::uint64_t>(n + n_labels), 0);
+  std::vector<double> weights;
+  for (std::int64_t label = 0; label < n_labels; ++label)
+    weights.push_back(equal_weights ? 1.0 : random.below(5) ? random.uniform() : 0.0);
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> labels;
+  for (std::int64_t row = 0; row < n; ++row) {
+    const std::uint64_t often = 2 + random.below(6);
+    for (std::int32_t label = 0; label < n_labels; ++label) {
+      if (random.below(often) == 0) labels.push_back(label);
+    }
+    offsets.push_back(static_cast<std::int64_t>(labels.size()));
+  }
+  const auto weight_of = [&](std::int64_t a, std::int64_t b, bool shared) {
+    double sum = 0;
+    for (std::int64_t e = offsets[static_cast<std::size_t>(a)]; e < offsets[static_cast<std::size_t>(a + 1)]; ++e) {
+      const std::int32_t label = labels[static_cast<std::size_t>(e)];
+      const auto first = labels.begin() + offsets[static_cast<std::size_t>(b)];
+      const auto last = labels.begin() + offsets[static_cast<std::size_t>(b + 1)];
+      if (!shared || std::binary_search(first, last, label)) sum += weights[static_cast<std::size_t>(label)];
+    }
+    return sum;
+  };
+  double most = 0;
+  std::pair<std::int64_t, std::int64_t> expected{0, 0};
+  for (std::int64_t a = 0; a < n; ++a) {
+    for (std::int64_t b = a + 1; b < n; ++b) {
+      const double apart = weight_of(a, a, false) + weight_of(b, b, false) - 2 * weight_of(a, b, true);
+      if (apart > most) most = apart, expected = {a, b};
+    }
+  }
+  for (const int n_threads : {1, 2, 7})
+    CHECK(expected == furthest_sets({offsets.data(), labels.data(), n, n_labels}, weights.data(), n_threads, {}));
+}
+
 }  // namespace
 
 int main() {
+  for (const bool equal_weights : {false, true}) {
+    for (const std::int64_t n : {1, 2, 7, 90}) {
+      for (const std::int64_t n_labels : {1, 6, 40})
+        test_furthest_sets_equal_looking_at_all_pairs(n, n_labels, equal_weights);
+    }
+  }
   for (const auto kind : {Table::Kind::numbers, Table::Kind::numbers_and_missing, Table::Kind::mixed,
                           Table::Kind::tables, Table::Kind::one_value}) {
     for (const std::int64_t n_neighbors : {1, 9, 90}) {

@@ -78,3 +78,17 @@ def test_sparse_label_sets_are_judged_by_the_sum_of_repeated_cells_and_left_as_t
     assert twice.nnz == 2
     cancelled = sparse.csr_array((np.array([1.0, 0.0]), np.zeros(2, dtype=int), np.array([0, 2, 2])), shape=(2, 2))
     assert encode_labels(cancelled).Y.toarray().tolist() == [[1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("metric", ["hamming", "euclidean"])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_distances_of_label_sets_are_divided_by_the_largest_one(metric, n_threads):
+    """Shares of the weight of the labels that one of two rows has, by every pair of rows."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((60, 9)) < rng.uniform(0.1, 0.9, (60, 1))).astype(float)
+    target = encode_labels(Y, label_weight=rng.uniform(size=9))
+    apart = np.abs(Y[:, None] - Y[None]) @ target.weights
+    apart = apart if metric == "hamming" else np.sqrt(apart)
+    first, second = np.divmod(np.arange(60 * 60), 60)
+    found = target.distance(metric, n_threads=n_threads)(first, second)
+    np.testing.assert_allclose(found, (apart / apart.max()).ravel(), rtol=1e-12)

@@ -260,7 +260,7 @@ def _rankings(
     for k in n_neighbors:
         check_integer(ranker, "n_neighbors", k, low=1, high=n_samples - 1)
     counts = [_check_iterations(ranker, m, n_samples) for m in n_iterations]
-    distance = target.distance(ranker.distance, bound=ranker.bound)
+    distance = target.distance(ranker.distance, bound=ranker.bound, n_threads=effective_n_jobs(ranker.n_jobs))
     if _is_constant(distance, n_samples):
         raise ValueError("Relief needs examples with different targets. All rows of y are the same.")
     labels = target.label_columns() if ranker.per_label else None

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import sparse
 
+from ramify import _core
 from ramify.hierarchy import Hierarchy
 from ramify.targets.rankings import label_pairs, pair_signs
 
 PairDistance = Callable[[np.ndarray, np.ndarray], np.ndarray]
-_BLOCK_CELLS = 1 << 23
 
 
 def class_distance(codes: np.ndarray) -> PairDistance:
@@ -66,6 +66,7 @@ def label_set_distance(
     bound: str | None,
     hierarchy: Hierarchy | None,
     unknown: sparse.csr_array | None = None,
+    n_threads: int = 1,
 ) -> PairDistance:
     """Weighted distance of label sets, divided by its bound.
 
@@ -88,11 +89,13 @@ def label_set_distance(
         Hierarchy of the labels.
     unknown : CSR of shape (n_samples, n_labels), optional
         True where it is not known whether a row has a label.
+    n_threads : int, default=1
+        Threads that look for the bound.
     """
     Y = sparse.csr_array(Y, dtype=np.float64)
     if distance in {"jaccard", "simgic"}:
         return _unshared(Y, np.ones(Y.shape[1]) if distance == "jaccard" else information_content(Y), unknown)
-    largest = _largest(Y, weights, bound, hierarchy)
+    largest = _largest(Y, weights, bound, hierarchy, n_threads)
 
     def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         difference = symmetric_difference(Y, first, second)
@@ -182,33 +185,27 @@ def _limited(values: np.ndarray, largest: float, bound: str | None) -> np.ndarra
     return scaled
 
 
-def _largest(Y: sparse.csr_array, weights: np.ndarray, bound: str | None, hierarchy: Hierarchy | None) -> float:
+def _largest(
+    Y: sparse.csr_array, weights: np.ndarray, bound: str | None, hierarchy: Hierarchy | None, n_threads: int
+) -> float:
     if bound is None:
         return 1.0
     if bound == "observed":
-        return _largest_difference(_distinct_rows(Y), weights)
+        return _largest_difference(_distinct_rows(Y), weights, n_threads)
     if hierarchy is None:
         return float(weights.sum())
     occurring = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
     paths = hierarchy.ancestor_matrix.astype(np.float64) + sparse.eye_array(len(hierarchy), format="csr")
-    return _largest_difference(sparse.csr_array(paths)[occurring], weights)
+    return _largest_difference(sparse.csr_array(paths)[occurring], weights, n_threads)
 
 
-def _largest_difference(rows: sparse.csr_array, weights: np.ndarray) -> float:
+def _largest_difference(rows: sparse.csr_array, weights: np.ndarray, n_threads: int) -> float:
     """Largest summed weight of the symmetric difference of two rows, exact."""
-    weighted = sparse.csc_array(rows.multiply(weights[None, :]).T)
-    own = np.asarray(rows @ weights)
-    best, pair = -1.0, (0, 0)
-    height = max(1, _BLOCK_CELLS // max(1, rows.shape[0]))
-    for start in range(0, rows.shape[0], height):
-        block = slice(start, start + height)
-        between = own[block, None] + own[None, :] - 2 * (rows[block] @ weighted).toarray()
-        highest = int(np.argmax(between))
-        if between.flat[highest] > best:
-            best = float(between.flat[highest])
-            pair = (start + highest // len(own), highest % len(own))
-    first, second = np.array([pair[0]]), np.array([pair[1]])
-    return float((symmetric_difference(rows, first, second) @ weights)[0])
+    rows = rows.sorted_indices()
+    offsets, labels = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    first, second = _core.furthest_sets(offsets, labels, weights, n_threads=n_threads)
+    return float((symmetric_difference(rows, np.array([first]), np.array([second])) @ weights)[0])
 
 
 def _distinct_rows(Y: sparse.csr_array) -> sparse.csr_array:

@@ -71,13 +71,21 @@ class LabelTarget(Target):
         """By 1 - pooled AUPRC, or as asked for."""
         return {"per_output": per_output, "error": self.permutation_error(error)}
 
-    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:
+    def distance(
+        self, metric: str = "euclidean", *, bound: str | None = "observed", n_threads: int = 1
+    ) -> PairDistance:
         """Weighted distance of two label sets; without a bound, top labels weigh `w0`."""
         weights = self.weights
         if bound is None and self.hierarchy is not None:
             weights = weights * self.hierarchy.w0
         return label_set_distance(
-            self.Y, weights, distance=metric, bound=bound, hierarchy=self.hierarchy, unknown=self.unknown
+            self.Y,
+            weights,
+            distance=metric,
+            bound=bound,
+            hierarchy=self.hierarchy,
+            unknown=self.unknown,
+            n_threads=n_threads,
         )
 
     @classmethod
@@ -166,7 +174,13 @@ class ClassTarget(LabelTarget):
         """Number of the class of each example."""
         return self.Y.indices.astype(np.int32)
 
-    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002
+    def distance(
+        self,
+        metric: str = "euclidean",  # noqa: ARG002
+        *,
+        bound: str | None = "observed",  # noqa: ARG002
+        n_threads: int = 1,  # noqa: ARG002
+    ) -> PairDistance:
         """0 for equal classes, 1 for different ones."""
         return class_distance(self.groups)
 

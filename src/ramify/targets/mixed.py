@@ -100,9 +100,11 @@ class MixedTarget(Target):
         prior, scale, offset = (np.concatenate(of_parts) for of_parts in zip(*found, strict=True))
         return prior, scale, offset
 
-    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:
+    def distance(
+        self, metric: str = "euclidean", *, bound: str | None = "observed", n_threads: int = 1
+    ) -> PairDistance:
         """Mean distance over the parts."""
-        return mean_distance([part.distance(metric, bound=bound) for part in self.parts])
+        return mean_distance([part.distance(metric, bound=bound, n_threads=n_threads) for part in self.parts])
 
     @classmethod
     def described(cls, names: tuple[str, ...]) -> str:

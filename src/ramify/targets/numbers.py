@@ -53,7 +53,13 @@ class NumberTarget(Target):
         """The standardised numbers and their weights."""
         return _core.NumberRows(np.ascontiguousarray(self.Y), np.ascontiguousarray(self.weights))
 
-    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002
+    def distance(
+        self,
+        metric: str = "euclidean",  # noqa: ARG002
+        *,
+        bound: str | None = "observed",  # noqa: ARG002
+        n_threads: int = 1,  # noqa: ARG002
+    ) -> PairDistance:
         """Mean over targets of the difference divided by the target's range."""
         return number_distance(self.given)
 

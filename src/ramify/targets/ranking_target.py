@@ -91,7 +91,13 @@ class RankingTarget(Target):
         self.permutation_error(error)
         return {}
 
-    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:  # noqa: ARG002
+    def distance(
+        self,
+        metric: str = "euclidean",  # noqa: ARG002
+        *,
+        bound: str | None = "observed",  # noqa: ARG002
+        n_threads: int = 1,  # noqa: ARG002
+    ) -> PairDistance:
         """Share of label pairs on which two rankings disagree."""
         return ranking_distance(self.ranks)
 

@@ -133,7 +133,9 @@ class Target(ABC):
         return error
 
     @abstractmethod
-    def distance(self, metric: str = "euclidean", *, bound: str | None = "observed") -> PairDistance:
+    def distance(
+        self, metric: str = "euclidean", *, bound: str | None = "observed", n_threads: int = 1
+    ) -> PairDistance:
         """Distance of two examples in [0, 1], as a function of two arrays of row numbers.
 
         Parameters
@@ -143,6 +145,8 @@ class Target(ABC):
             the union that is not shared, in labels or in information content.
         bound : {"observed", "paths", None}, default="observed"
             For label sets: divide by the largest distance of two of them, of two single paths, or not.
+        n_threads : int, default=1
+            Threads that look for the bound; the result is the same for any number.
         """
 
     @classmethod
