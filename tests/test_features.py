@@ -131,13 +131,108 @@ def test_one_value_written_in_two_ways_in_a_column_is_refused():
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-def test_a_column_without_any_value_that_fit_saw_is_refused(form):
+def test_a_column_without_any_value_that_fit_saw_is_missing_and_told(form):
     learner = Learner()
     learn_features(learner, np.array([[1.0], [2], [1]]), [0])
-    with pytest.raises(ValueError, match="'x0' .* holds no value that Learner has seen: '3', '4'; .* held '1', '2'"):
-        apply_features(learner, form(np.array([[3.0], [4], [3]])))
+    with pytest.warns(UserWarning, match="'x0' .* in 3 of 3 cells .* not seen: '3', '4'; at fit it held '1', '2'"):
+        later = apply_features(learner, form(np.array([[3.0], [4], [3]]))).values
+    assert np.isnan(later.toarray() if sparse.issparse(later) else later).all()
     with pytest.warns(UserWarning, match="1 of 1 cells"):
         apply_features(learner, form(np.array([[3.0]])))
+
+
+def test_unseen_values_of_many_columns_are_one_warning():
+    learner = Learner()
+    learn_features(learner, pd.DataFrame({name: ["u", "v"] for name in "abcde"}))
+    with pytest.warns(UserWarning, match="'a' .*'b' .*'c' .* So do 2 more features") as told:
+        apply_features(learner, pd.DataFrame({name: ["new", "w"] for name in "abcde"}))
+    assert len(told) == 1
+
+
+def values_that_stay(cells, most=4095):
+    """From the definition: of more than 40 values those that occur twice, and no more than the most frequent ones."""
+    counts = {}
+    for cell in cells:
+        if cell is not None:
+            counts[cell] = counts.get(cell, 0) + 1
+    if len(counts) <= 40:
+        return set(counts), False
+    often = {value for value, count in counts.items() if count > 1}
+    if len(often) > most + 1 or (len(often) > most and len(often) < len(counts)):
+        often = set(sorted(often, key=lambda value: (-counts[value], value))[:most])
+    return often, len(often) < len(counts)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"v{k:02}" for k in range(40)],  # few enough
+        [f"v{k:02}" for k in range(41)],  # an identifier
+        [f"v{k % 50:02}" for k in range(100)],
+        [f"v{k % 50:02}" for k in range(99)],
+        [f"v{k % 50:02}" for k in range(70)] + [None] * 5,
+        ["(other)"] * 3 + [f"v{k:02}" for k in range(60)] * 2 + ["once"],
+        [f"v{k:05}" for k in range(4096)] * 2,
+        [f"v{k:05}" for k in range(4097)] * 2 + ["v04096"],
+        [f"v{k:05}" for k in range(4096)] * 2 + ["once"],
+        [f"v{k:05}" for k in range(50_000)],
+    ],
+    ids=["40", "41", "50", "a single", "missing", "named other", "4096", "4097", "4096 and a single", "50000"],
+)
+def test_rare_values_of_columns_with_many_are_one_value(cells):
+    learner = Learner()
+    features = learn_features(learner, pd.DataFrame({"a": pd.Series(cells, dtype=object)}))
+    stay, any_other = values_that_stay(cells)
+    found = learner.categories_[0].tolist()
+    assert len(found) <= 4096
+    assert set(found) == stay | ({"(other)"} if any_other else set())
+    assert found[:-1] == sorted(found[:-1])
+    codes = features.values[:, 0]
+    for cell, code in zip(cells, codes.tolist(), strict=True):
+        expected = None if cell is None else cell if cell in stay else "(other)"
+        assert (found[int(code)] if code == code else None) == expected
+    with warnings.catch_warnings(action="error" if any_other else "ignore"):
+        unseen = apply_features(learner, pd.DataFrame({"a": ["new", None, cells[0]]})).values[:, 0]
+    assert np.isnan(unseen[1])
+    assert found[int(unseen[0])] == "(other)" if any_other else np.isnan(unseen[0])
+    assert unseen[2] == codes[0]
+
+
+@pytest.mark.parametrize("fit_sparse", [False, True])
+@pytest.mark.parametrize("zeros", [0, 1, 30])
+def test_rare_numbers_are_one_value_in_every_form(fit_sparse, zeros):
+    rng = np.random.default_rng(zeros)
+    column = np.concatenate([np.zeros(zeros), np.repeat(np.arange(1.0, 46), 2), np.arange(100.0, 130)])
+    X = rng.permutation(column)[:, None]
+    stay = set(range(1, 46)) | ({0} if zeros > 1 else set())
+    expected = [str(value) for value in sorted(stay)] + ["(other)"]
+    learner, new = Learner(), np.array([[0.0], [7], [105], [999]])
+    learnt = learn_features(learner, sparse.csc_array(X) if fit_sparse else X, [0])
+    assert learner.categories_[0].tolist() == expected
+    for form in (np.asarray, sparse.csr_array):
+        codes = apply_features(learner, form(new)).values
+        codes = codes.toarray() if sparse.issparse(codes) else codes
+        shown = [expected[int(code)] for code in codes[:, 0]]
+        assert shown == ["0" if zeros > 1 else "(other)", "7", "(other)", "(other)"]
+        again = apply_features(learner, form(X)).values
+        np.testing.assert_array_equal(
+            again.toarray() if sparse.issparse(again) else again,
+            learnt.values.toarray() if sparse.issparse(learnt.values) else learnt.values,
+        )
+
+
+def test_the_order_of_rows_does_not_choose_what_stays():
+    cells = np.array([f"v{k % 4500:04}" for k in range(9500)], dtype=object)
+    learners = [Learner(), Learner()]
+    for learner, order in zip(learners, (np.arange(9500), np.random.default_rng(0).permutation(9500)), strict=True):
+        learn_features(learner, pd.DataFrame({"a": cells[order]}))
+    np.testing.assert_array_equal(learners[0].categories_[0], learners[1].categories_[0])
+    assert len(learners[0].categories_[0]) == 4096
+
+
+def test_features_can_keep_every_value():
+    frame = pd.DataFrame({"a": [f"v{k:02}" for k in range(50)], "b": [f"v{k:02}" for k in range(50)]})
+    assert learn_features(Learner(), frame, in_full=["b"]).n_categories.tolist() == [1, 50]
 
 
 def test_missing_cells_are_not_unseen():

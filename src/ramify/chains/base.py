@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, known_means, read_label_sets
 from ramify.chains.links import Weights, default_estimator, derived_seed, is_forest, rows_of, told_of_nominal
-from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.row_weights import refuse_without_weights
 from ramify.ensemble.threshold import (
     cardinality_threshold,
@@ -100,7 +99,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         """The rows that take part, checked and encoded."""
 
         def features(given: Any) -> Features:
-            encoded = learn_features(self, given, self._categorical_features(), max_categories=self._max_categories())
+            encoded = learn_features(self, given, self._categorical_features())
             self._refuse_nominal(encoded)
             return encoded
 
@@ -252,11 +251,6 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
 
     def _categorical_features(self) -> Any:
         return getattr(getattr(self, "estimator", None), "categorical_features", "from_dtype")
-
-    def _max_categories(self) -> int | None:
-        """Most values of a nominal feature; forests set a limit."""
-        has_base = "estimator" in self.get_params(deep=False)
-        return MAX_CATEGORIES if has_base and is_forest(self._base_estimator()) else None
 
     def _check_parameters(self) -> None:
         check_integer(self, "verbose", getattr(self, "verbose", 0), low=0)

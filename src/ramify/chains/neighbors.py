@@ -13,7 +13,6 @@ from sklearn.utils import Tags
 
 from ramify.chains.base import LabelSetClassifier
 from ramify.chains.links import Weights
-from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.features import Features, distance_columns, refuse_missing, stored_like
 from ramify.parameters import check_integer, check_real
 from ramify.state import State, integers, matrix, numbers
@@ -110,9 +109,6 @@ class MLkNN(LabelSetClassifier):
 
     def _categorical_features(self) -> Any:
         return self.categorical_features
-
-    def _max_categories(self) -> int:
-        return MAX_CATEGORIES
 
     def _fit_labels(
         self,

@@ -19,9 +19,6 @@ from ramify.targets.target import KernelRows
 
 _LOCAL_BACKENDS = ("loky", "multiprocessing", "threading", "sequential")
 
-MAX_CATEGORIES = 4096
-"""Largest number of values of a nominal feature that the kernels take."""
-
 
 def feature_table(features: Features, *, max_bins: int | None = None, n_jobs: int | None = None) -> _core.FeatureTable:
     """Code features by rank, once for every forest that is grown on them.

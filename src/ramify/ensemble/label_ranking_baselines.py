@@ -15,7 +15,6 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.label_ranking_aggregation import consensus
 from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
 from ramify.features import (
@@ -246,7 +245,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
             check_option(self, "aggregate", self.aggregate, AGGREGATES)
             check_jobs(self, self.n_jobs)
             X, y, sample_weight = weighing_data(X, y, sample_weight)
-            features = learn_features(self, X, self.categorical_features, max_categories=MAX_CATEGORIES)
+            features = learn_features(self, X, self.categorical_features)
             refuse_missing(self, features.values)
             X = distance_columns(self, features)
             ranks = self._check_rankings(X, y)

@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 from ramify.ensemble.boosted_classifier import BoostedClassifier
 from ramify.ensemble.boosted_regressor import BoostedRegressor
 from ramify.ensemble.classifier import ForestClassifier
-from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.kernel import KernelClassifier, KernelRegressor
 from ramify.ensemble.neighbors import NeighborsClassifier
 from ramify.ensemble.network import NetworkClassifier
@@ -195,7 +194,7 @@ class Portfolio(BaseEstimator):
             is_regression = self._is_regression(y)
             members = self._members_to_try(is_regression, seed)
             nominal = next(iter(members.values())).categorical_features
-            features = learn_features(self, X, nominal, max_categories=MAX_CATEGORIES)
+            features = learn_features(self, X, nominal)
             n_samples = features.values.shape[0]
             weights = checked_sample_weight(self, sample_weight, n_samples)
             truth = _truth_of(y, self.hierarchy, is_regression, n_samples)
@@ -606,7 +605,7 @@ def _with_jobs(member: Any, n_jobs: int | None) -> Any:
 def _fit_rows(name: str, member: Any, data: _Data, rows: np.ndarray) -> dict[str, Any]:
     """A member at its stages, grown on some of the rows; it knows the nominal values of all."""
     model = clone(member)
-    features = learn_features(model, data.X, model.categorical_features, max_categories=MAX_CATEGORIES)
+    features = learn_features(model, data.X, model.categorical_features)
     values = take_rows(features.values, rows)
     if features.is_sparse:
         values = sparse.csc_array(values)

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import KFold
 
-from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, learn_features
 from ramify.features.frames import take_rows, weighing_rows
@@ -123,7 +122,7 @@ def learnt_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None, row_g
     """
 
     def learnt(given: Any) -> Features:
-        return learn_features(estimator, given, estimator.categorical_features, max_categories=MAX_CATEGORIES)
+        return learn_features(estimator, given, estimator.categorical_features)
 
     return training_data(estimator, X, y, sample_weight, row_groups, features=learnt, target=estimator.encode_target)
 

@@ -2,6 +2,8 @@
 
 One canonical form decides what is the same value: a number is its exact decimal text (1.0 is "1", integers of any size
 are exact), true and false are 1 and 0, a text that spells one of these is that number, and any other text is itself.
+
+Of columns with many values the rare ones are one value, `OTHER`, which also stands for values that fit did not see.
 """
 
 from __future__ import annotations
@@ -14,6 +16,15 @@ from scipy import sparse
 
 _EXACT = 1 << 53
 """Integers up to this size are told apart as doubles."""
+
+MAX_CATEGORIES = 4096
+"""Largest number of values of a nominal feature that the kernels take."""
+
+OTHER = "(other)"
+"""The value that stands for rare and unseen ones; always the last of its column."""
+
+_FEW = 40
+"""Columns with at most so many values keep all of them."""
 
 _NUMERAL = re.compile(r"-?(?:0|[1-9][0-9]{0,308})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?")
 _TRUTH = {"true": "1", "false": "0"}
@@ -68,14 +79,58 @@ def values_of(column: Any, name: str) -> np.ndarray:
     return _texts_in_order(texts | {shown_value(value) for value in others})
 
 
+def with_other(column: Any, values: np.ndarray, n_rows: int) -> np.ndarray:
+    """The values that stay apart: all of up to 40, else the 4,095 most frequent that occur twice, and `OTHER`.
+
+    Parameters
+    ----------
+    column : array
+        Cells, of which those equal to 0 may be fewer than the rows that hold it: one stands for all that are absent.
+    values : array
+        What `values_of` gives for them.
+    n_rows : int
+        Number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.features.categories import values_of, with_other
+    >>> names = np.array(["Ada", "Ben", *(f"guest {k}" for k in range(60)), "Ada", "Ben", "Ben"], dtype=object)
+    >>> with_other(names, values_of(names, "name"), len(names)).tolist()
+    ['Ada', 'Ben', '(other)']
+    """
+    if len(values) <= _FEW:
+        return values
+    codes = codes_of(column, values)
+    counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(values))
+    if n_rows > len(column):
+        counts[int(codes_of(np.zeros(1), values)[0])] += n_rows - len(column)
+    stays = counts > 1
+    if stays.sum() > MAX_CATEGORIES - (not stays.all()):
+        stays[np.argsort(-counts, kind="stable")[MAX_CATEGORIES - 1 :]] = False
+    if stays.all():
+        return values
+    kept = [shown_value(value) for value in values[stays].tolist()]
+    return np.array([*(value for value in kept if value != OTHER), OTHER], dtype=object)
+
+
 def codes_of(column: Any, values: np.ndarray) -> np.ndarray:
-    """Position in `values` of each entry, found by value; NaN for missing entries and values that are not there."""
+    """Position in `values` of each entry, found by value, or that of `OTHER`; NaN for missing and unknown entries."""
+    codes = _known_codes(column, values)
+    if len(values) and isinstance(values[-1], str) and values[-1] == OTHER:
+        unknown = np.flatnonzero(np.isnan(codes))
+        present = [not is_missing(cell) for cell in column[unknown].tolist()]
+        codes[unknown[present]] = len(values) - 1
+    return codes
+
+
+def _known_codes(column: Any, values: np.ndarray) -> np.ndarray:
     kind = column.dtype.kind
     if values.dtype.kind == "f" and kind in "fiub" and _as_doubles_exact(column):
         return _positions_of_numbers(column.astype(np.float64), values)
     if kind in "fiub":
         distinct, place = np.unique(column, return_inverse=True)
-        return codes_of(np.array(distinct.tolist(), dtype=object), values)[place.reshape(len(column))]
+        return _known_codes(np.array(distinct.tolist(), dtype=object), values)[place.reshape(len(column))]
     texts = values.tolist() if values.dtype.kind != "f" else []
     position_of = {text: float(position) for position, text in enumerate(texts)}
     canonical = _canonical_positions(values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -18,6 +18,9 @@ from ramify.features.number_notation import are_measured, strays
 
 _UNSEEN_SHARE = 0.2
 """Up to this share of a column's cells may hold values that fit did not see before a warning says so."""
+
+_MOST_TOLD = 3
+"""Columns that a warning describes."""
 
 
 def refuse_other_shapes(estimator: Any, X: Any) -> None:
@@ -110,16 +113,6 @@ def refuse_extremes(estimator: Any, values: Any) -> None:
     )
 
 
-def refuse_many_categories(estimator: Any, max_categories: int | None) -> None:
-    """Refuse nominal features of more values than are possible."""
-    for column, values in enumerate(estimator.categories_):
-        if max_categories is not None and values is not None and len(values) > max_categories:
-            raise ValueError(
-                f"Nominal feature {shown_name(estimator, column)} (column {column}) has {len(values)} categories, "
-                f"at most {max_categories} are possible; merge rare ones or pass it as numeric."
-            )
-
-
 def warn_of_numbers(estimator: Any, X: Any) -> None:
     """Warn where text of a frame, or objects, are numbers: by their dtype they are nominal, each number a name."""
     for column in np.flatnonzero(text_columns(X, estimator.n_features_in_)).tolist():
@@ -152,28 +145,35 @@ def unseen_values_allowed() -> Iterator[None]:
         _UNSEEN_ALLOWED.reset(token)
 
 
-def refuse_unseen(estimator: Any, column: int, unseen: list[str], n_known: int) -> None:
-    """Warn where many cells of a nominal column hold values that fit did not see; refuse where all do.
+def warn_of_unseen(estimator: Any, unseen: Mapping[int, tuple[list[str], int]]) -> None:
+    """Warn once where many cells of nominal columns hold values that fit did not see and that count as missing.
 
-    One row says little of its column, so a single cell only warns.
+    Parameters
+    ----------
+    estimator : estimator
+        Named in the message.
+    unseen : mapping
+        By column those values and the number of cells that are not missing.
     """
-    if len(unseen) <= _UNSEEN_SHARE * n_known or _UNSEEN_ALLOWED.get():
+    if _UNSEEN_ALLOWED.get():
         return
+    told = [_unseen(estimator, j, values, n) for j, (values, n) in unseen.items() if len(values) > _UNSEEN_SHARE * n]
+    if told:
+        more = f" So do {len(told) - _MOST_TOLD} more features." if len(told) > _MOST_TOLD else ""
+        warnings.warn(
+            f"{' '.join(told[:_MOST_TOLD])}{more} Values not seen at fit count as missing.", UserWarning, stacklevel=2
+        )
+
+
+def _unseen(estimator: Any, column: int, unseen: list[str], n_known: int) -> str:
+    """Which values of a column are new, and what it held at fit."""
     values = ", ".join(repr(value) for value in dict.fromkeys(unseen[:1000]))
     learnt = ", ".join(repr(shown_value(value)) for value in estimator.categories_[column][:4].tolist())
-    of = f"Nominal feature {shown_name(estimator, column)} (column {column})"
-    saw = f"at fit it held {learnt}{', ...' if len(estimator.categories_[column]) > 4 else ''}"
     shown = values if len(values) <= 100 else f"{values[:100]}..."
-    if len(unseen) == n_known > 1:
-        raise ValueError(
-            f"{of} holds no value that {type(estimator).__name__} has seen: {shown}; {saw}. "
-            "Give the values as they were at fit, or fit again."
-        )
-    warnings.warn(
-        f"{of} holds values in {len(unseen)} of {n_known} cells that {type(estimator).__name__} has not seen: "
-        f"{shown}; {saw}. They count as missing.",
-        UserWarning,
-        stacklevel=2,
+    return (
+        f"Nominal feature {shown_name(estimator, column)} (column {column}) holds values in {len(unseen)} of {n_known} "
+        f"cells that {type(estimator).__name__} has not seen: {shown}; "
+        f"at fit it held {learnt}{', ...' if len(estimator.categories_[column]) > 4 else ''}."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,21 +12,28 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ramify.features.categories import as_numbers, codes_of, is_missing, unseen_values, values_of, with_coded_zeros
+from ramify.features.categories import (
+    as_numbers,
+    codes_of,
+    is_missing,
+    unseen_values,
+    values_of,
+    with_coded_zeros,
+    with_other,
+)
 from ramify.features.checks import (
     naming_text,
     refuse_dates,
     refuse_infinity,
-    refuse_many_categories,
     refuse_missing,
     refuse_other_shapes,
     refuse_repeated_names,
-    refuse_unseen,
     shown_name,
     warn_of_numbers,
+    warn_of_unseen,
 )
 from ramify.features.file_columns import keep_columns
-from ramify.features.frames import canonical, columns_of_table, nominal_columns
+from ramify.features.frames import canonical, columns_of_table, n_rows, nominal_columns
 from ramify.features.own_codes import own_codes, zero_one_values
 
 
@@ -51,12 +59,13 @@ class Features:
 
 
 def learn_features(
-    estimator: Any, X: Any, categorical_features: Any = "from_dtype", *, max_categories: int | None = None
+    estimator: Any, X: Any, categorical_features: Any = "from_dtype", *, in_full: Collection[str] = ()
 ) -> Features:
     """Check X at fit, learn the values of nominal features, and encode.
 
     Sets `n_features_in_`, `feature_names_in_` (where X has names) and `categories_` (per feature, the array of its
-    values or None) on the estimator.
+    values or None) on the estimator. Of a feature with more than 40 values, those that occur once are one value,
+    ``"(other)"``, as all but the 4,095 most frequent are; values that fit did not see count as that.
 
     Parameters
     ----------
@@ -66,8 +75,8 @@ def learn_features(
         Features; NaN (None in nominal columns) is missing, infinity is refused.
     categorical_features : "from_dtype", None, or mask, indices or names
         Which features are nominal. "from_dtype": columns of a frame with a category, string, object or enum dtype.
-    max_categories : int, optional
-        A nominal feature with more values is refused.
+    in_full : names
+        Nominal features of which every value stays apart.
     """
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
@@ -83,9 +92,12 @@ def learn_features(
         None if not is_nominal else known[j] if j in known else values_of(columns[j], shown_name(estimator, j))
         for j, is_nominal in enumerate(mask.tolist())
     ]
-    refuse_many_categories(estimator, max_categories)
     if isinstance(categorical_features, str):
         warn_of_numbers(estimator, X)
+    names, n_samples = feature_names(estimator), n_rows(X)
+    for j, values in enumerate(estimator.categories_):
+        if values is not None and names[j] not in in_full:
+            estimator.categories_[j] = with_other(columns[j], values, n_samples)
     return _encoded(estimator, X, columns)
 
 
@@ -105,8 +117,8 @@ def columns_of(function: str) -> BaseEstimator:
 def apply_features(estimator: Any, X: Any) -> Features:
     """Check X after fit (same columns as at fit) and encode.
 
-    Nominal values are matched by value, whatever type holds them. One not seen at fit counts as missing; where that
-    happens to many cells of a column a warning names them, and a column of which fit saw no value is refused.
+    Nominal values are matched by value, whatever type holds them. One not seen at fit counts as ``"(other)"`` where the
+    feature has that value, else as missing; where many cells of a column become missing, a warning names them.
     """
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
@@ -186,6 +198,7 @@ def _encoded(estimator: Any, X: Any, columns: list[Any]) -> Features:
     coded = own_codes(X, estimator.categories_)
     if coded.any():
         numeric[:, coded] = X[:, coded]
+    unseen = {}
     for j, (column, values) in enumerate(zip(columns, estimator.categories_, strict=True)):
         if coded[j]:
             continue
@@ -194,7 +207,8 @@ def _encoded(estimator: Any, X: Any, columns: list[Any]) -> Features:
             continue
         numeric[:, j] = codes_of(column, values)
         n_known = n_samples - sum(map(is_missing, column[np.isnan(numeric[:, j])].tolist()))
-        refuse_unseen(estimator, j, unseen_values(column, numeric[:, j]), n_known)
+        unseen[j] = unseen_values(column, numeric[:, j]), n_known
+    warn_of_unseen(estimator, unseen)
     checked = check_array(numeric, dtype=np.float64, ensure_all_finite=False, estimator=estimator, input_name="X")
     refuse_infinity(estimator, checked)
     return Features(checked, n_categories)
@@ -205,6 +219,7 @@ def _encoded_sparse(estimator: Any, X: Any) -> sparse.csc_array:
     given = canonical(sparse.csc_array(X))
     codes = given.astype(np.float64)
     coded = own_codes(given, estimator.categories_)
+    unseen_of = {}
     for j, values in enumerate(estimator.categories_):
         if values is None or coded[j]:
             continue
@@ -216,7 +231,8 @@ def _encoded_sparse(estimator: Any, X: Any) -> sparse.csc_array:
         if n_absent and np.isnan(codes_of(np.zeros(1), values)[0]):
             unseen += ["0"] * n_absent
         n_known = given.shape[0] - int(np.count_nonzero(stored != stored))  # NaN
-        refuse_unseen(estimator, j, unseen, n_known)
+        unseen_of[j] = unseen, n_known
+    warn_of_unseen(estimator, unseen_of)
     encoded = canonical(with_coded_zeros(codes, estimator.categories_))
     refuse_infinity(estimator, encoded)
     return encoded

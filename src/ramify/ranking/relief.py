@@ -249,7 +249,9 @@ def _rankings(
         X,
         y,
         sample_weight,
-        features=lambda given: learn_features(ranker, given, ranker.categorical_features),
+        features=lambda given: learn_features(
+            ranker, given, ranker.categorical_features, in_full=ranker.value_hierarchies or ()
+        ),
         target=partial(_encoded, ranker),
     )
     features, target, weights, n_samples = data.features, data.target, data.weights, data.n_samples

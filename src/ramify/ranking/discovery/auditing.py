@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ramify.ensemble import ForestClassifier
-from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.training_data import checked_row_groups
 from ramify.features import columns_of, learn_features
 from ramify.features.frames import take_rows
@@ -138,7 +137,7 @@ def audit(
     check_integer("audit", "n_rounds", n_rounds, low=1)
     forest = checked_estimator(estimator, y, "others")
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    features = learn_features(columns_of("audit"), X, forest.categorical_features, max_categories=MAX_CATEGORIES)
+    features = learn_features(columns_of("audit"), X, forest.categorical_features)
     values = features.values
     table = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
     groups = checked_row_groups("audit", row_groups, len(table))

@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from ramify.ensemble.forests import check_forest, forest_for
-from ramify.ensemble.growing import MAX_CATEGORIES
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.training_data import checked_row_groups
 from ramify.features import Features, columns_of, feature_names, learn_features
@@ -164,7 +163,7 @@ def discoveries(
         sample_weight = np.asarray(sample_weight)[weighing]
     forest = checked_estimator(estimator, y, given)
     owner = columns_of("discoveries")
-    features = learn_features(owner, X, _nominal(forest, X), max_categories=MAX_CATEGORIES)
+    features = learn_features(owner, X, _nominal(forest, X))
     weights = checked_sample_weight(owner, sample_weight, features.values.shape[0])
     together = _checked_groups(row_groups, weighing, features.values.shape[0])
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
