@@ -1,5 +1,6 @@
 """How good are predictions: plain functions, one file per kind of target."""
 
+from ramify.metrics.cafa import cafa_measures
 from ramify.metrics.curves import auprc, average_precision_score, roc_auc_score
 from ramify.metrics.geometric_mean import geometric_mean
 from ramify.metrics.hierarchical import (
@@ -31,6 +32,7 @@ __all__ = [
     "accuracy_score",
     "auprc",
     "average_precision_score",
+    "cafa_measures",
     "calibration_error",
     "f1_score",
     "fmax",

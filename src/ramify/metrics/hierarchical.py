@@ -124,6 +124,7 @@ def fmax(
     y_score: Any,
     *,
     hierarchy: Hierarchy | None = None,
+    information: Any = None,
     thresholds: Any = None,
     exclude_universal: bool = False,
 ) -> Score:
@@ -140,6 +141,9 @@ def fmax(
     hierarchy : Hierarchy or None, default=None
         Closes ``y_true`` under ancestors first, and raises the score of a label to those of its descendants, as CAFA
         does.
+    information : array-like of shape (n_labels,) or None, default=None
+        Bits of each label, as for :func:`smin`, by which labels count in precision and recall (the weighted Fmax); None
+        counts each label once.
     thresholds : array-like or None, default=None
         Thresholds to try; None takes CAFA's 0.01, 0.02, ..., 1. A label is predicted where its score reaches one.
     exclude_universal : bool, default=False
@@ -161,20 +165,19 @@ def fmax(
     >>> score, score.threshold
     (1.0, 0.31)
     """
-    scores = _raised(y_score, hierarchy)
-    pair = label_pair(y_true, scores, scores=True, hierarchy=hierarchy, exclude_universal=exclude_universal)
-    ones = np.ones(pair.truth.shape[1])
+    pair, bits = _pair_and_bits(y_true, y_score, hierarchy, information, exclude_universal)
     levels = _checked_thresholds(thresholds)
-    n_predicted, n_hit = _weights_reached(pair, levels, ones)
-    n_true = row_counts(pair.truth)
-    used = n_true > 0
+    n_predicted, n_hit = _weights_reached(pair, levels, bits)
+    n_true = np.asarray(sparse.csr_array(pair.truth) @ bits)
+    used = row_counts(pair.truth) > 0
     if not used.any():
         return Score(np.nan, n_left_out=n_true.size, n_unknown=pair.n_unknown)
     n_predicted, n_hit = n_predicted[used], n_hit[used]
     row_precision = ratio(n_hit, n_predicted)
     predicts = n_predicted > 0
     mean_precision = ratio(np.where(predicts, row_precision, 0.0).sum(axis=0), predicts.sum(axis=0))
-    mean_recall = (n_hit / n_true[used, np.newaxis]).mean(axis=0)
+    of_rows = np.broadcast_to(n_true[used, np.newaxis], n_hit.shape)
+    mean_recall = np.nan_to_num(ratio(n_hit, of_rows)).mean(axis=0)
     values = np.nan_to_num(ratio(2 * mean_precision * mean_recall, mean_precision + mean_recall))
     best = int(np.argmax(values))
     left_out = int((~used).sum())
@@ -228,18 +231,7 @@ def smin(
     """
     if information is None:
         information = label_information(y_true, hierarchy=hierarchy)
-    bits = np.asarray(information, dtype=np.float64)
-    universal_kept = label_pair(y_true, _raised(y_score, hierarchy), scores=True, hierarchy=hierarchy)
-    if bits.shape != (universal_kept.truth.shape[1],) or not np.isfinite(bits).all() or (bits < 0).any():
-        raise ValueError(
-            "The 'information' parameter must hold one finite number >= 0 per label "
-            f"({universal_kept.truth.shape[1]} labels). Got an array of shape {bits.shape} instead."
-        )
-    pair = universal_kept
-    if exclude_universal:
-        bits = bits[label_counts(pair.truth) < pair.known_counts()]
-        scores = _raised(y_score, hierarchy)
-        pair = label_pair(y_true, scores, scores=True, hierarchy=hierarchy, exclude_universal=True)
+    pair, bits = _pair_and_bits(y_true, y_score, hierarchy, information, exclude_universal)
     levels = _checked_thresholds(thresholds)
     predicted, hit = _weights_reached(pair, levels, bits)
     true = np.asarray(sparse.csr_array(pair.truth) @ bits)
@@ -251,6 +243,31 @@ def smin(
     best = int(np.argmin(values))
     threshold = float(levels[best])
     return Score(values[best], n_left_out=pair.n_left_out, threshold=threshold, n_unknown=pair.n_unknown)
+
+
+def _pair_and_bits(
+    y_true: Any, y_score: Any, hierarchy: Hierarchy | None, information: Any, exclude_universal: bool
+) -> tuple[Any, NDArray[np.float64]]:
+    """Truth and raised scores of the labels that count, and the bits of each; ones where none are given."""
+    scores = _raised(y_score, hierarchy)
+    pair = label_pair(y_true, scores, scores=True, hierarchy=hierarchy)
+    n_labels = pair.truth.shape[1]
+    bits = np.ones(n_labels) if information is None else checked_information(information, n_labels)
+    if exclude_universal:
+        bits = bits[label_counts(pair.truth) < pair.known_counts()]
+        pair = label_pair(y_true, scores, scores=True, hierarchy=hierarchy, exclude_universal=True)
+    return pair, bits
+
+
+def checked_information(information: Any, n_labels: int) -> NDArray[np.float64]:
+    """One finite number >= 0 per label, or an error that says so."""
+    bits = np.asarray(information, dtype=np.float64)
+    if bits.shape != (n_labels,) or not np.isfinite(bits).all() or (bits < 0).any():
+        raise ValueError(
+            f"The 'information' parameter must hold one finite number >= 0 per label ({n_labels} labels). "
+            f"Got an array of shape {bits.shape} instead."
+        )
+    return bits
 
 
 def _difference(of: NDArray[np.float64], what: NDArray[np.float64]) -> NDArray[np.float64]:
