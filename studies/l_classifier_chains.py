@@ -179,8 +179,8 @@ def learner(method: str, n_trees: int, seed: int) -> Any:
     made = {
         "BR": BinaryRelevance(forest),
         "CC": ClassifierChain(forest),
-        "ECC": EnsembleOfChains(forest, threshold="batch"),
-        "LCC": LClassifierChains(forest, threshold="batch"),
+        "ECC": EnsembleOfChains(forest, combine="votes", threshold="batch"),
+        "LCC": LClassifierChains(forest, combine="votes", threshold="batch"),
     }
     model = ClassifierChain(forest, order=ONE_CHAIN[method], n_jobs=1) if method in ONE_CHAIN else made[method]
     return model.set_params(random_state=seed)

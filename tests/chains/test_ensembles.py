@@ -67,7 +67,7 @@ def test_copied_labels_explain_each_other_and_independent_ones_do_not():
 
 def test_votes_and_batch_threshold_follow_the_listing(small, few_trees):
     Y = dense(small)
-    chains = LClassifierChains(few_trees, threshold="batch", random_state=0).fit(small.X[:80], Y[:80])
+    chains = LClassifierChains(few_trees, combine="votes", threshold="batch", random_state=0).fit(small.X[:80], Y[:80])
     votes = np.zeros((40, 4), dtype=int)
     for order, links in zip(chains.orders_, chains.estimators_, strict=True):
         votes += chain_probabilities(order, links, small.X[80:]) >= 0.5
@@ -79,7 +79,7 @@ def test_votes_and_batch_threshold_follow_the_listing(small, few_trees):
 
 
 def test_a_prediction_does_not_depend_on_the_other_rows(small, tree):
-    ensemble = EnsembleOfChains(tree, random_state=0).fit(small.X, small.y)
+    ensemble = EnsembleOfChains(tree, combine="votes", random_state=0).fit(small.X, small.y)
     together = ensemble.predict(small.X[:20]).toarray()
     alone = np.vstack([ensemble.predict(small.X[i : i + 1]).toarray() for i in range(20)])
     np.testing.assert_array_equal(together, alone)
@@ -106,8 +106,8 @@ def test_without_kept_forests_the_answers_are_the_same(small, few_trees):
         dropped.predict(small.X)
 
 
-def test_mean_probabilities_can_replace_votes(small, few_trees):
-    chains = LClassifierChains(few_trees, combine="mean", threshold=0.5, random_state=0).fit(small.X, small.y)
+def test_chains_combine_by_mean_probabilities(small, few_trees):
+    chains = LClassifierChains(few_trees, threshold=0.5, random_state=0).fit(small.X, small.y)
     expected = np.mean(
         [chain_probabilities(o, links, small.X) for o, links in zip(chains.orders_, chains.estimators_, strict=True)],
         axis=0,

@@ -67,7 +67,7 @@ def test_importances_are_raw_gini_decreases(small):
 
 def test_threshold_from_out_of_bag_votes_equals_the_slow_way(small):
     Y = dense(small)
-    chains = LClassifierChains(FOREST, random_state=0).fit(small.X, Y)
+    chains = LClassifierChains(FOREST, combine="votes", random_state=0).fit(small.X, Y)
     votes = np.zeros(Y.shape)
     for order, links in zip(chains.orders_, chains.estimators_, strict=True):
         for place, (label, link) in enumerate(zip(order, links, strict=True)):
@@ -81,7 +81,7 @@ def test_threshold_from_out_of_bag_votes_equals_the_slow_way(small):
 
 def test_forests_without_bags_choose_the_threshold_by_cross_validation(small):
     forest = ForestClassifier(5, bootstrap=False)
-    chains = EnsembleOfChains(forest, random_state=0).fit(small.X, small.y)
+    chains = EnsembleOfChains(forest, combine="votes", random_state=0).fit(small.X, small.y)
     assert chains.threshold_ in {0.25, 0.5, 0.75, 1.0}
 
 

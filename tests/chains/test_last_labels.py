@@ -41,12 +41,12 @@ def test_importances_of_pairs_equal_the_definition(small, few_trees):
 
 
 def test_pairs_vote_and_their_model_can_be_saved(small, tmp_path):
-    chains = LClassifierChains(FOREST, n_last=2, random_state=0).fit(small.X, small.y)
+    chains = LClassifierChains(FOREST, n_last=2, combine="votes", random_state=0).fit(small.X, small.y)
     votes = chains.predict_proba(small.X)
     np.testing.assert_allclose(votes * 6, np.round(votes * 6), atol=1e-12)
     ramify.save(chains, tmp_path / "model.ramify")
     np.testing.assert_array_equal(ramify.load(tmp_path / "model.ramify").predict_proba(small.X), votes)
-    dropped = LClassifierChains(FOREST, n_last=2, keep_forests=False, random_state=0)
+    dropped = LClassifierChains(FOREST, n_last=2, combine="votes", keep_forests=False, random_state=0)
     dropped.fit_and_predict(small.X, small.y, small.X)
     np.testing.assert_array_equal(dropped.votes_, votes)
 

@@ -34,7 +34,7 @@ class EnsembleOfChains(LabelSetClassifier):
         Number of chains; by default the number of labels.
     max_samples : float, default=0.67
         Share of the rows that each chain is fitted to, drawn without replacement.
-    combine : {"votes", "mean"}, default="votes"
+    combine : {"votes", "mean"}, default="mean"
         Score of a label: the share of chains that predict it, or the mean of their probabilities.
     threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default="cardinality"
         Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
@@ -64,8 +64,9 @@ class EnsembleOfChains(LabelSetClassifier):
     Notes
     -----
     The thesis chooses the threshold on the test predictions at hand, which is `threshold="batch"`. The default chooses
-    it in `fit`, on out-of-bag votes given the true earlier labels (on an inner five-fold cross-validation for learners
-    without them), so that a prediction does not depend on the other rows.
+    it in `fit`, on out-of-bag scores given the true earlier labels (on an inner five-fold cross-validation for learners
+    without them), so that a prediction does not depend on the other rows. The thesis counts votes; means of
+    probabilities (its section 7.4) order labels more finely and are the default, `combine="votes"` is its rule.
 
     References
     ----------
@@ -95,7 +96,7 @@ class EnsembleOfChains(LabelSetClassifier):
         *,
         n_chains: int | None = None,
         max_samples: float = 0.67,
-        combine: str = "votes",
+        combine: str = "mean",
         threshold: float | str | ArrayLike = "cardinality",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -178,8 +179,8 @@ class LClassifierChains(LabelSetClassifier):
         other features are drawn to make up `max_features`, at least one of them. Ramify's forests only.
     keep_forests : bool, default=True
         Keep the L * L fitted classifiers. Without them only one is in memory at a time; importances and out-of-bag
-        votes remain, and `fit_and_predict` predicts new rows while fitting.
-    combine : {"votes", "mean"}, default="votes"
+        scores remain, and `fit_and_predict` predicts new rows while fitting.
+    combine : {"votes", "mean"}, default="mean"
         Score of a label: the share of chains that predict it, or the mean of their probabilities.
     threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default="cardinality"
         Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
@@ -218,8 +219,9 @@ class LClassifierChains(LabelSetClassifier):
     Notes
     -----
     The thesis chooses the threshold on the test predictions at hand, which is `threshold="batch"`. The default chooses
-    it in `fit`, on out-of-bag votes given the true earlier labels (on an inner five-fold cross-validation for learners
-    without them), so that a prediction does not depend on the other rows.
+    it in `fit`, on out-of-bag scores given the true earlier labels (on an inner five-fold cross-validation for learners
+    without them), so that a prediction does not depend on the other rows. The thesis counts votes; means of
+    probabilities (its section 7.4) order labels more finely and are the default, `combine="votes"` is its rule.
 
     The thesis's listing orders the label columns of a chain as text, which permutes them for ten or more labels; here
     every column is that of its label.
@@ -256,7 +258,7 @@ class LClassifierChains(LabelSetClassifier):
         n_last: int = 1,
         fixed_labels: bool = False,
         keep_forests: bool = True,
-        combine: str = "votes",
+        combine: str = "mean",
         threshold: float | str | ArrayLike = "cardinality",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
