@@ -34,11 +34,12 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def short(monkeypatch):
-    """The members of a portfolio with few rounds and trees."""
+    """The members of a portfolio with few rounds, trees and epochs."""
     whole = portfolio.Portfolio._members_to_try
-    fewer = lambda member: "n_estimators" if hasattr(member, "n_estimators") else "n_neighbors"  # noqa: E731
+    counts = ("n_estimators", "n_neighbors", "n_epochs")
+    few = lambda member: {count: 8 for count in counts if hasattr(member, count)}  # noqa: E731
     smaller = lambda self, is_regression, seed: {  # noqa: E731
-        name: member.set_params(**{fewer(member): 8}) for name, member in whole(self, is_regression, seed).items()
+        name: member.set_params(**few(member)) for name, member in whole(self, is_regression, seed).items()
     }
     monkeypatch.setattr(portfolio.Portfolio, "_members_to_try", smaller)
 
