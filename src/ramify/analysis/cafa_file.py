@@ -54,7 +54,7 @@ def write_cafa(
         wrong = next((name for name in names if not name or any(map(str.isspace, name))), None)
         if wrong is not None:
             raise ValueError(
-                f"CAFA's format has no place for the {kind} {wrong!r}: names must have no spaces. Rename it."
+                f"CAFA's format takes names without spaces. The {kind} {wrong!r} is empty or has one; rename it."
             )
     with whole_text(path) as file:
         file.writelines(_lines(rows, terms, blocks, smallest, most))
