@@ -6,7 +6,8 @@ import pytest
 
 from ramify import Hierarchy
 from ramify.analysis.cafa_file import write_cafa
-from ramify.metrics import cafa_measures, fmax, label_information, smin
+from ramify.metrics import cafa_measures, fmax, smin
+from ramify.metrics.hierarchical import label_information
 
 EDGES = [
     *[("GO0000001", f"GO000001{k}") for k in range(5)],
