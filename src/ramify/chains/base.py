@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, known_means, read_label_sets
-from ramify.chains.links import Weights, default_estimator, derived_seed, is_forest, rows_of, told_of_nominal
+from ramify.chains.links import Weights, default_estimator, derived_seed, rows_of, told_of_nominal
 from ramify.ensemble.row_weights import refuse_without_weights
 from ramify.ensemble.threshold import (
     cardinality_threshold,
@@ -216,7 +216,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     def _base_estimator(self) -> Any:
         if self.estimator is None:
             return default_estimator(self.n_jobs)
-        if is_forest(self.estimator) and self.estimator.n_jobs is None:
+        if isinstance(self.estimator, TableForest) and self.estimator.n_jobs is None:
             return clone(self.estimator).set_params(n_jobs=self.n_jobs)
         return self.estimator
 
@@ -247,7 +247,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
 
     def _outer_jobs(self) -> int | None:
         """Jobs over labels or chains; Ramify's forests have threads of their own."""
-        return 1 if self.estimator is None or is_forest(self.estimator) else self.n_jobs
+        return 1 if self.estimator is None or isinstance(self.estimator, TableForest) else self.n_jobs
 
     def _categorical_features(self) -> Any:
         return getattr(getattr(self, "estimator", None), "categorical_features", "from_dtype")
@@ -255,16 +255,26 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_integer(self, "verbose", getattr(self, "verbose", 0), low=0)
         check_jobs(self, self.n_jobs)
-        base = getattr(self, "estimator", None)
-        if base is not None and not (hasattr(base, "fit") and hasattr(base, "predict")):
-            raise TypeError(
-                f"The 'estimator' parameter of {type(self).__name__} must be a classifier with fit and predict, "
-                f"or None for a forest of 200 trees. Got {base!r} instead."
-            )
+        self._check_base(getattr(self, "estimator", None))
         if isinstance(self.threshold, str) or self.threshold is None:
             check_option(self, "threshold", self.threshold, self._threshold_options)
         else:
             check_threshold(self)
+
+    def _check_base(self, base: Any) -> None:
+        if base is None:
+            return
+        if not (hasattr(base, "fit") and hasattr(base, "predict") and is_classifier(base)):
+            got = type(base).__name__ if hasattr(base, "fit") else repr(base)
+            raise TypeError(
+                f"The 'estimator' parameter of {type(self).__name__} must be a classifier with fit and predict, "
+                f"or None for a forest of 200 trees. Got {got} instead."
+            )
+        if getattr(base, "hierarchy", None) is not None:
+            raise ValueError(
+                f"{type(self).__name__} teaches {type(base).__name__} single labels or sets, which have no hierarchy. "
+                "Leave the hierarchy of the base out; the hierarchy of BinaryRelevance keeps predictions consistent."
+            )
 
     def _chosen_threshold(self, features: Features, target: LabelSets, weights: Weights, seed: int) -> Any:
         """The number, or one per label, at which a score becomes a label; None for a threshold per batch."""

@@ -14,12 +14,12 @@ from sklearn.dummy import DummyClassifier
 
 from ramify import _core
 from ramify.ensemble import ForestClassifier
-from ramify.ensemble.growing import feature_table
+from ramify.ensemble.base import BaseForest
+from ramify.ensemble.growing import TableForest, feature_table
 from ramify.features import Features, unseen_values_allowed
 from ramify.progress import progress_bar
-from ramify.targets import LabelTarget
 
-LINK_RULE = "a link must be a fitted forest over the features and the labels before it"
+LINK_RULE = "a link must be a fitted classifier over the features and the labels before it"
 NO_LABELS = np.empty(0, dtype=np.intp)
 Weights = NDArray[np.float64] | None
 """Weights of the rows; None where all weigh the same."""
@@ -28,11 +28,6 @@ Weights = NDArray[np.float64] | None
 def default_estimator(n_jobs: int | None) -> ForestClassifier:
     """The forest that learns a label where no other classifier is given."""
     return ForestClassifier(200, n_jobs=n_jobs)
-
-
-def is_forest(estimator: Any) -> bool:
-    """Whether a classifier is a forest of Ramify: it grows on coded features and has threads of its own."""
-    return hasattr(estimator, "grow")
 
 
 def in_parallel(
@@ -161,12 +156,9 @@ class ForestLearner(Learner):
 
     def fit(self, earlier: NDArray[np.intp], label: int, seed: int) -> ForestClassifier:
         """The forest of a label over the features and the labels before it."""
+        categories = self._categories + [None] * len(earlier)
         forest = seeded_clone(self.estimator, seed)
-        forest.n_features_in_ = len(self._categories) + len(earlier)
-        forest.categories_ = self._categories + [None] * len(earlier)
-        column = sp.csr_array(self.labels[:, [label]].astype(np.int8))
-        present = LabelTarget(Y=column, names=("present",), weights=np.ones(1))
-        return forest.grow(self._table(earlier), present, self.weights)
+        return forest.learn_label(self._table(earlier), categories, self.labels[:, label], self.weights)
 
     def out_of_bag(self, link: ForestClassifier, earlier: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Mean of the trees that have not seen the row; for rows that all trees have seen, the mean of the others."""
@@ -196,7 +188,7 @@ def learner_over(
     estimator: Any, features: Features, labels: NDArray[np.uint8], weights: Weights = None, fixed_labels: bool = False
 ) -> Learner:
     """The learner of a base classifier over a training table; with `fixed_labels` every split looks at all labels."""
-    takes_codes = is_forest(estimator)
+    takes_codes = isinstance(estimator, TableForest)
     if fixed_labels and (labels.dtype.kind == "f" or not takes_codes):
         what = "y has unknown labels" if takes_codes else f"the estimator is a {type(estimator).__name__}"
         raise ValueError(
@@ -218,7 +210,7 @@ def told_of_nominal(estimator: Any, features: Features) -> Any:
 
 def fit_link(estimator: Any, X: Any, target: NDArray[Any], seed: int, weights: Weights = None) -> Any:
     """A classifier fitted to one label or to classes; a target that never changes needs no learning."""
-    if (target == target[0]).all() and not is_forest(estimator):
+    if (target == target[0]).all() and not isinstance(estimator, BaseForest):
         return DummyClassifier(strategy="prior").fit(X[:1], target[:1])
     weighed = {} if weights is None else {"sample_weight": weights}
     return seeded_clone(estimator, seed).fit(X, target, **weighed)
@@ -241,7 +233,7 @@ def raw_importances(link: Any, n_features: int) -> NDArray[np.float64]:
 
     Classifiers without trees give what they have: `feature_importances_` or the absolute `coef_`.
     """
-    if is_forest(link):
+    if isinstance(link, BaseForest):
         return _core.genie3(link.trees_)
     if isinstance(link, DummyClassifier):
         return np.zeros(n_features)
@@ -258,8 +250,9 @@ def raw_importances(link: Any, n_features: int) -> NDArray[np.float64]:
 
 
 def is_link(link: Any, n_features: int) -> bool:
-    """Whether a loaded link is a fitted forest over that many features."""
-    return is_forest(link) and hasattr(link, "trees_") and link.n_features_in_ == n_features
+    """Whether a loaded link is a fitted classifier over that many features."""
+    is_fitted = hasattr(link, "label_names_") and hasattr(link, "predict_proba")
+    return is_fitted and link.n_features_in_ == n_features
 
 
 def chain_rules(order: NDArray[np.intp], links: Any, n_features: int) -> Iterator[tuple[bool, str]]:

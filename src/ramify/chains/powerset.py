@@ -272,7 +272,7 @@ class RAkEL(LabelSetClassifier):
 def _is_powerset(label_sets: Any, link: Any, n_labels: int, n_features: int) -> bool:
     """Whether a loaded classifier predicts these label sets."""
     known = isinstance(label_sets, np.ndarray) and label_sets.dtype == np.uint8 and bool((label_sets <= 1).all())
-    return known and is_link(link, n_features) and label_sets.shape == (link.trees_.n_outputs, n_labels)
+    return known and is_link(link, n_features) and label_sets.shape == (len(link.label_names_), n_labels)
 
 
 def _fit_powerset(

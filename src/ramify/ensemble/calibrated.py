@@ -292,7 +292,7 @@ def at_most_parents(probabilities: NDArray[np.float64], hierarchy: Hierarchy) ->
 
 def _checked_forest(model: Calibrated) -> ForestClassifier:
     forest = ForestClassifier() if model.estimator is None else clone(model.estimator)
-    if not all(hasattr(forest, name) for name in ("encode_target", "predict_proba", "bootstrap")):
+    if not isinstance(forest, ForestClassifier):
         raise TypeError(
             "The 'estimator' parameter of Calibrated must be a ForestClassifier, whose out-of-bag predictions it "
             f"calibrates on. Got {type(forest).__name__} instead; use scikit-learn's CalibratedClassifierCV for others."

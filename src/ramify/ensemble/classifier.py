@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,7 +21,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
 from ramify.parameters import check_option, check_real
 from ramify.state import State, numbers, perhaps
-from ramify.targets import ClassTarget, Target
+from ramify.targets import ClassTarget, LabelTarget, Target, encode_labels
 from ramify.targets.closure import with_all_ancestors
 
 
@@ -230,6 +230,27 @@ class ForestClassifier(ForLabels, ForestParameters):
         n_threads = effective_n_jobs(self.n_jobs)
         labels, values = _core.predict(self.trees_, rows, top=k, first_row=0, last_row=rows.n_rows, n_threads=n_threads)
         return labels.astype(np.intp), values
+
+    def learn_label(
+        self, table: _core.FeatureTable, categories: list[Any], has: np.ndarray, weights: np.ndarray | None
+    ) -> Self:
+        """Grow for one label on features that were coded once for many forests.
+
+        Parameters
+        ----------
+        table : FeatureTable
+            What `feature_table` returns.
+        categories : list of array or None
+            Values of each nominal feature, None for a number.
+        has : array of shape (n_samples,)
+            1 where the row has the label, else 0.
+        weights : array of shape (n_samples,) or None
+            Weights of the rows, which are multiplied by those of `class_weight`.
+        """
+        self.n_features_in_, self.categories_ = len(categories), categories
+        weighed = self.row_weights(encode_labels(has), weights)
+        label = LabelTarget(Y=sparse.csr_array(has[:, None].astype(np.int8)), names=("present",), weights=np.ones(1))
+        return self.grow(table, label, weighed)
 
     def row_weights(self, target: Target, sample_weight: np.ndarray | None) -> np.ndarray | None:
         """Sample weights, multiplied by those of the classes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -18,6 +18,21 @@ from ramify.progress import progress_bar
 from ramify.targets.target import KernelRows
 
 _LOCAL_BACKENDS = ("loky", "multiprocessing", "threading", "sequential")
+
+
+@runtime_checkable
+class TableForest(Protocol):
+    """A forest that learns single labels on features that were coded once for all of them."""
+
+    trees_: _core.Forest
+    bootstrap: bool
+    max_bins: int | None
+    n_jobs: int | None
+
+    def learn_label(
+        self, table: _core.FeatureTable, categories: list[Any], has: np.ndarray, weights: np.ndarray | None
+    ) -> Any:
+        """Grow on coded features, of which some have the given nominal values, for one label of 0 and 1."""
 
 
 def feature_table(features: Features, *, max_bins: int | None = None, n_jobs: int | None = None) -> _core.FeatureTable:

@@ -115,7 +115,7 @@ class SelectTop(SelectorMixin, BaseEstimator):
                 refuse_without_weights("SelectTop", ranker)
             weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
             self.ranker_ = clone(ranker).fit(X, y, **weighed)
-            if not hasattr(self.ranker_, "ranking_"):
+            if not isinstance(getattr(self.ranker_, "ranking_", None), FeatureRanking):
                 name = type(ranker).__name__
                 raise TypeError(
                     f"The 'ranker' parameter of SelectTop must rank, as ReliefRanker and ForestRanker do. Got {name}; "
