@@ -174,7 +174,7 @@ def test_a_saved_screening_selects_the_same(small, tmp_path):
     [
         (lambda model: model.orders_.__setitem__((0, 0), model.orders_[0, 1]), "an order must hold each label once"),
         (lambda model: model.estimators_[1].pop(), "a chain must have a link per label"),
-        (lambda model: model.estimators_[0].reverse(), "a link must be a fitted forest over the features"),
+        (lambda model: model.estimators_[0].reverse(), "a link must be a fitted classifier over the features"),
         (lambda model: setattr(model, "importances_", model.importances_[1:]), "importances_ must be numbers of shape"),
         (lambda model: setattr(model, "threshold_", "half"), "threshold_ must be None or of type float"),
         (lambda model: setattr(model, "n_outputs_", 9), "orders_ must be whole numbers below n_labels"),

@@ -24,7 +24,6 @@ _LOCAL_BACKENDS = ("loky", "multiprocessing", "threading", "sequential")
 class TableForest(Protocol):
     """A forest that learns single labels on features that were coded once for all of them."""
 
-    trees_: _core.Forest
     bootstrap: bool
     max_bins: int | None
     n_jobs: int | None
