@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.growing import TableForest
 from ramify.ensemble.threshold import (
     check_threshold,
     exceeded_threshold,
@@ -292,7 +293,7 @@ def at_most_parents(probabilities: NDArray[np.float64], hierarchy: Hierarchy) ->
 
 def _checked_forest(model: Calibrated) -> ForestClassifier:
     forest = ForestClassifier() if model.estimator is None else clone(model.estimator)
-    if not isinstance(forest, ForestClassifier):
+    if not isinstance(forest, TableForest):
         raise TypeError(
             "The 'estimator' parameter of Calibrated must be a ForestClassifier, whose out-of-bag predictions it "
             f"calibrates on. Got {type(forest).__name__} instead; use scikit-learn's CalibratedClassifierCV for others."
