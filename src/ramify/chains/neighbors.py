@@ -135,7 +135,7 @@ class MLkNN(LabelSetClassifier):
         refuse_missing(self, features.values)
         self._n_categories = features.n_categories
         rows = distance_columns(self, features)
-        self._rows = sparse.csr_array(rows) if sparse.issparse(rows) else rows
+        self._rows = sparse.csr_array(rows, copy=True) if sparse.issparse(rows) else np.array(rows)
         self._labels = labels
         counts = self._neighbors_with_label(None)
         s = self.smoothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -20,7 +20,7 @@ from ramify import _core
 from ramify.ensemble.explanation import Explanation, Output, explain
 from ramify.ensemble.growing import feature_rows, grow
 from ramify.ensemble.training_data import TrainingData, learnt_data, refuse_one_group, training_data
-from ramify.features import Features, apply_features
+from ramify.features import Features, apply_features, feature_names
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
 from ramify.state import (
@@ -94,10 +94,28 @@ class BaseForest(BaseEstimator):
         -------
         self
         """
-        with fitting(self, keeping=_CONTINUED if self.warm_start else ()):
+        with fitting(self, keeping=_CONTINUED if self.warm_start else ()) as before:
             self._check_parameters()
-            self.fit_on(self.training_data(X, y, sample_weight, row_groups))
+            data = self.training_data(X, y, sample_weight, row_groups)
+            if self.warm_start and "_seed" in before:
+                self._refuse_other_features(before)
+            self.fit_on(data)
         return self
+
+    def _refuse_other_features(self, before: Mapping[str, Any]) -> None:
+        """Refuse to go on with features of another meaning: other names, another order, other nominal values."""
+        names, earlier = feature_names(self), before.get("feature_names_in_")
+        if earlier is not None and hasattr(self, "feature_names_in_") and names != tuple(map(str, earlier)):
+            raise ValueError(
+                "warm_start=True goes on with the features of the first fit, but X has other names or another order. "
+                "Give the same columns, or fit a clone."
+            )
+        for name, now, known in zip(names, self.categories_, before["categories_"], strict=False):
+            if (now is None) != (known is None) or (now is not None and now.tolist() != known.tolist()):
+                raise ValueError(
+                    f"warm_start=True goes on with the nominal values of the first fit, but {name!r} has others in this "
+                    "X. Use a category dtype that lists all values, or fit a clone."
+                )
 
     def training_data(
         self, X: Any, y: Any, sample_weight: Any = None, row_groups: Any = None, *, reset: bool = True

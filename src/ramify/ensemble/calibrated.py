@@ -292,8 +292,9 @@ def at_most_parents(probabilities: NDArray[np.float64], hierarchy: Hierarchy) ->
 
 
 def _checked_forest(model: Calibrated) -> ForestClassifier:
-    forest = ForestClassifier() if model.estimator is None else clone(model.estimator)
-    if not isinstance(forest, TableForest):
+    forest: Any = ForestClassifier() if model.estimator is None else clone(model.estimator)
+    leaves_rows_out = isinstance(forest, TableForest)
+    if not leaves_rows_out:
         raise TypeError(
             "The 'estimator' parameter of Calibrated must be a ForestClassifier, whose out-of-bag predictions it "
             f"calibrates on. Got {type(forest).__name__} instead; use scikit-learn's CalibratedClassifierCV for others."

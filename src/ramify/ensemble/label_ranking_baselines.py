@@ -255,7 +255,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
             self._signs = pair_signs(ranks)
             first, second = label_pairs(self.n_outputs_)
             self._compared = ~np.isnan(ranks[:, first] + ranks[:, second])
-            self._X = sparse.csr_array(X) if sparse.issparse(X) else X
+            self._X = sparse.csr_array(X, copy=True) if sparse.issparse(X) else np.array(X)
             self._n_neighbors = min(n_neighbors, X.shape[0])
         return self
 
