@@ -113,8 +113,8 @@ class BaseForest(BaseEstimator):
         for name, now, known in zip(names, self.categories_, before["categories_"], strict=False):
             if (now is None) != (known is None) or (now is not None and now.tolist() != known.tolist()):
                 raise ValueError(
-                    f"warm_start=True goes on with the nominal values of the first fit, but {name!r} has others in this "
-                    "X. Use a category dtype that lists all values, or fit a clone."
+                    f"warm_start=True goes on with the nominal values of the first fit, but {name!r} has others "
+                    "here. Use a category dtype that lists all values, or fit a clone."
                 )
 
     def training_data(
