@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.chains.label_sets import LabelSets, class_probabilities, known_means, read_label_sets
 from ramify.chains.links import Weights, default_estimator, derived_seed, rows_of, told_of_nominal
+from ramify.ensemble.growing import TableForest
 from ramify.ensemble.row_weights import refuse_without_weights
 from ramify.ensemble.threshold import (
     cardinality_threshold,
