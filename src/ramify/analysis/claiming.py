@@ -45,7 +45,7 @@ def _audited(data: Dataset, forest: dict[str, Any], fdr: float) -> tuple[str, ..
     model = RANKING_METHODS["genie3"].build(data, forest=forest, relief={}).estimator
     running = {"n_jobs": forest["n_jobs"], "random_state": forest["random_state"]}
     try:
-        return audit(model, data.X, model_target(data), fdr=fdr, **running).sentences
+        return audit(model, data.X, model_target(data), fdr=fdr, row_groups=data.row_groups, **running).sentences
     except Untestable as error:
         return (f"No audit: {error}",)
 
@@ -62,7 +62,8 @@ def _found(data: Dataset, forest: dict[str, Any], part: str, **asked: Any) -> di
     running = {"n_jobs": forest["n_jobs"], "random_state": forest["random_state"], "verbose": forest["verbose"]}
     target = model_target(data)
     try:
-        found: Discoveries = discoveries(model, data.X, target, sample_weight=data.sample_weight, **asked, **running)
+        rows: dict[str, Any] = {"sample_weight": data.sample_weight, "row_groups": data.row_groups}
+        found: Discoveries = discoveries(model, data.X, target, **rows, **asked, **running)
     except Untestable as error:
         return {"no_claims": str(error).removesuffix(".")}
     own = model.encode_target(target).output_names

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from ramify.analysis.claiming import associated
 from ramify.analysis.deployment import remember_columns
 from ramify.analysis.methods import MODEL_METHODS, default_method
-from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_features, model_target, remember_names
+from ramify.analysis.model_data import (
+    chain_target,
+    learnt_and_unseen,
+    model_features,
+    model_target,
+    remember_names,
+    row_weights_and_groups,
+)
 from ramify.analysis.model_quality import label_parts, measured, measured_by_folds, table_parts
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
@@ -137,7 +144,11 @@ def fit_model(
         parts = label_parts(forest, learnt, unseen, model_features(learnt if unseen is None else unseen))
         work = (model_features(learnt), model_target(learnt))
         score = default_score(forest)
-        parts["rankings"] = {score: forest_ranking(forest, score, *work, sample_weight=learnt.sample_weight)}
+        parts["rankings"] = {
+            score: forest_ranking(
+                forest, score, *work, sample_weight=learnt.sample_weight, row_groups=learnt.row_groups
+            )
+        }
         if calibrate is not None and "explained_on" in parts:
             parts["explained_on"] += " Probabilities are those before calibration."
     elif explain and isinstance(model, Portfolio) and ranks_features(model):
@@ -174,6 +185,8 @@ def _unmeasured(method: str) -> str:
 def _folds(data: Dataset, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Shuffled folds; of classes, each with every class where there are rows enough."""
     rows = np.arange(data.n_samples)
+    if data.row_groups is not None:
+        return GroupKFold(n_folds, shuffle=True, random_state=seed).split(rows, groups=data.row_groups)
     if data.target_type.has_one_label and np.unique(np.asarray(data.y), return_counts=True)[1].min() >= n_folds:
         return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, np.asarray(data.y))
     return KFold(n_folds, shuffle=True, random_state=seed).split(rows)
@@ -235,8 +248,8 @@ def fitted_estimator(
     if calibrate is not None:
         model = Calibrated(model, method=calibrate)
     if not (record.of_forest or isinstance(model, Portfolio)):
-        return model.fit(model_features(data), chain_target(data), sample_weight=data.sample_weight)
-    model.fit(model_features(data), model_target(data), sample_weight=data.sample_weight)
+        return model.fit(model_features(data), chain_target(data), **row_weights_and_groups(data, model))
+    model.fit(model_features(data), model_target(data), **row_weights_and_groups(data, model))
     if data.target_type.has_sets and data.hierarchy is None:  # a sparse matrix has no names
         inner = [model.estimator_] if calibrate is not None else getattr(model, "members_", {}).values()
         for named in (model, *inner):

@@ -10,11 +10,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from ramify.analysis.claiming import claims_and_associations
 from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS, branch_credit, default_methods
-from ramify.analysis.model_data import chain_target, learnt_and_unseen, model_target, nominal_features
+from ramify.analysis.model_data import (
+    chain_target,
+    learnt_and_unseen,
+    model_target,
+    nominal_features,
+    row_weights_and_groups,
+)
 from ramify.analysis.model_quality import label_parts
 from ramify.analysis.results import Curve, Results
 from ramify.datasets import Dataset
@@ -194,14 +200,14 @@ def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, Feature
         joint = clone(rankers[scores[0]])
         besides = held_out_scores(joint.estimator) if "genie3" in scores else []
         joint.set_params(scores=list(dict.fromkeys([*scores, *besides])))
-        joint.fit(data.X, model_target(data), data.sample_weight)
+        joint.fit(data.X, model_target(data), **row_weights_and_groups(data, joint))
         found, grown = dict(joint.rankings_), joint.estimator_
         if besides:
             found["genie3"] = held_out_ranking(found)
     for name, ranker in rankers.items():
         if name not in scores:
             target = chain_target(data) if name == "lcc" else model_target(data)
-            found[name] = ranker.fit(data.X, target, data.sample_weight).ranking_
+            found[name] = ranker.fit(data.X, target, **row_weights_and_groups(data, ranker)).ranking_
     return {name: _named(found[name], data) for name in rankers}, grown
 
 
@@ -246,7 +252,7 @@ class _Quality:
             return {}
         train, test = self.learnt, self.unseen
         if test is None:
-            parts = train_test_split(np.arange(train.n_samples), test_size=1 / 3, random_state=self.seed)
+            parts = _two_thirds_and_one(train, self.seed)
             train, test = self.learnt.rows(np.sort(parts[0])), self.learnt.rows(np.sort(parts[1]))
             rankings, _ = _rankings({name: _plain(ranker) for name, ranker in usable.items()}, train)
         plain = [
@@ -293,6 +299,15 @@ class _Quality:
                 band = (found.random_mean, found.random_low, found.random_high)
                 parts["random_curve"] = Curve(found.sizes, *band, area=found.random_area)
         return parts
+
+
+def _two_thirds_and_one(data: Dataset, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to rank by and rows to measure on; rows of one group stay together."""
+    rows = np.arange(data.n_samples)
+    if data.row_groups is None:
+        first, second = train_test_split(rows, test_size=1 / 3, random_state=seed)
+        return first, second
+    return next(GroupShuffleSplit(1, test_size=1 / 3, random_state=seed).split(rows, groups=data.row_groups))
 
 
 def _without_chains(rankers: dict[str, Any]) -> dict[str, Any]:

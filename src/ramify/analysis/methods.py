@@ -29,7 +29,8 @@ def default_method(data: Dataset) -> str:
     """The method that predicts best by itself on such data: boosted trees on tables, else a random forest."""
     from ramify.ensemble.forests import BOOSTED
 
-    return "boosted" if data.inspection is not None and data.target_type.forest in BOOSTED else "random-forest"
+    is_table = data.inspection is not None and data.row_groups is None
+    return "boosted" if is_table and data.target_type.forest in BOOSTED else "random-forest"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import has_fit_parameter
 
 from ramify.datasets import Dataset
 from ramify.datasets.readers.attached_hierarchy import with_labels_ordered
@@ -32,6 +33,19 @@ def weighing(data: Dataset) -> Dataset:
     rows = np.flatnonzero(data.sample_weight)
     kept = data if len(rows) == data.n_samples else data.rows(rows)
     return replace(kept, sample_weight=None) if len(np.unique(data.sample_weight[rows])) < 2 else kept
+
+
+def row_weights_and_groups(data: Dataset, estimator: Any) -> dict[str, Any]:
+    """What `fit` of an estimator is told of the rows besides features and target, or a refusal in words."""
+    told = {"sample_weight": data.sample_weight}
+    if data.row_groups is None:
+        return told
+    if not has_fit_parameter(estimator, "row_groups"):
+        raise ValueError(
+            f"{type(estimator).__name__} takes no groups of rows. Take a forest (random-forest), or leave out groups= "
+            "(--groups)."
+        )
+    return told | {"row_groups": data.row_groups}
 
 
 def counted_once(data: Dataset) -> str:

@@ -79,6 +79,7 @@ _READING = (
     ("--kind", "kind", click.Choice(["classes", "labels", "hierarchy", "numbers", "rankings", "mixed"]), False,
      "What the target is [default: told by its cells]."),
     ("--weight", "weight", str, False, "Column that weights the rows."),
+    ("--groups", "groups", str, False, "Column that says which rows belong together: patients, families, sites."),
     ("--label-separator", "label_separator", str, False, "What separates labels of a set in a cell [default: found]."),
     ("--path-separator", "path_separator", str, False, "What separates steps of a path in a cell [default: found]."),
     ("--missing-target", "missing_target", click.Choice(["leave-out", "empty", "error"]), False,

@@ -51,6 +51,8 @@ class Dataset:
         Hierarchy of the labels (columns of `y` follow `hierarchy.names`) and of the features.
     sample_weight : ndarray, optional
         One weight per row.
+    row_groups : ndarray, optional
+        Which rows belong together, as those of one patient, family or site.
     ids : ndarray, optional
         Identifier of each row.
     id_name : str
@@ -89,6 +91,7 @@ class Dataset:
     hierarchy: Hierarchy | None = None
     feature_hierarchy: Hierarchy | None = None
     sample_weight: np.ndarray | None = None
+    row_groups: np.ndarray | None = None
     ids: np.ndarray | None = None
     id_name: str = ""
     truth: Any = None
@@ -191,6 +194,7 @@ class Dataset:
             X=X,
             y=None if self.y is None else take_rows(self.y, index),
             sample_weight=None if self.sample_weight is None else self.sample_weight[index],
+            row_groups=None if self.row_groups is None else self.row_groups[index],
             ids=None if self.ids is None else self.ids[index],
             parts={},
         )

@@ -43,6 +43,7 @@ def read(
     kind: Target | None = None,
     identifier: str | int | None = "auto",
     weight: str | None = None,
+    groups: str | None = None,
     ignore: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     categorical: str | Collection[str] = (),
@@ -82,6 +83,8 @@ def read(
         The column that names the rows and is no feature. "auto" finds it, None takes none.
     weight : str, optional
         The column that weights the rows of a table.
+    groups : str, optional
+        The column of a table that says which rows belong together, as those of one patient, family or site.
     ignore, keep : str or sequence of str
         Columns to leave out, and columns of a table to take as features whatever they seem to be; `*` stands for
         anything.
@@ -142,6 +145,7 @@ def read(
         "kind": (kind, None),
         "identifier": (identifier, "auto"),
         "weight": (weight, None),
+        "groups": (groups, None),
         "ignore": (ignore, ()),
         "keep": (keep, ()),
         "categorical": (categorical, ()),

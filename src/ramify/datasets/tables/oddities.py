@@ -12,7 +12,7 @@ from ramify.datasets.tables.table import Table
 from ramify.datasets.tables.text_column import TextColumn
 
 _SUMS = {"total", "totals", "grand total", "subtotal", "sum", "summe", "gesamt", "average", "mean", "somme", "suma"}
-_SEVERAL = 0.3
+_SEVERAL = 0.02
 """A column that is called an identifier and has other values in this share of the rows was perhaps meant to be one."""
 _NINES = {10.0**n - 1 for n in range(2, 10)}
 """What people write where nothing is known, with either sign."""
@@ -36,9 +36,10 @@ def oddities(table: Table, features: Sequence[int], nominal: Iterable[int]) -> I
         return
     for j in features:
         if names_rows(table.names[j]) and _n_values(table.columns[j]) >= max(FEWEST_ROWS, _SEVERAL * table.n_rows):
+            name = table.names[j]
             yield (
-                f"{table.names[j]} is used as a feature although its name is that of an identifier: values repeat. "
-                f"ignore={table.names[j]!r} (--ignore) leaves it out."
+                f"{name} is used as a feature although its name is that of an identifier: values repeat. ignore={name!r} "
+                f"(--ignore) leaves it out, groups={name!r} (--groups) keeps its rows together."
             )
         yield from _nines(table.names[j], table.columns[j])
     yield from _sums(table)

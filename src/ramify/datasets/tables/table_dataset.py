@@ -38,6 +38,7 @@ class TableChoice:
     kind: Target | None = None
     identifier: str | None = "auto"
     weight: str | None = None
+    groups: str | None = None
     ignore: Names = ()
     keep: Names = ()
     categorical: Collection[str] = ()
@@ -205,8 +206,8 @@ def _read_as(table: Table, choice: TableChoice, known: Inspection) -> Dataset:
         kept = [column for column in kept if column.role == "feature" and column.name != identifier]
         kept.append(Column(identifier, "identifier", "identifier"))
     records = [*kept, *(_told(table, present[name], "target", notation.kind or "") for name in names)]
-    if choice.weight is not None:
-        records.append(_told(table, _taken(table, replace(choice, identifier=None))["weight"], "weight", "weight"))
+    given = _taken(table, replace(choice, identifier=None))
+    records += [_told(table, j, role, role) for role, j in given.items()]
     inspection = Inspection(tuple(records), known.target if not whole else target.notation, table.n_rows)
     lost = _unreadable(table, inspection)
     return _dataset(table, inspection, target, choice, [*table.notes, *target.columns.notes, *lost])
@@ -264,6 +265,7 @@ def _dataset(
     found = target.columns
     identifier = next(iter(inspection.names("identifier")), None)
     weight = next(iter(inspection.names("weight")), None)
+    groups = next(iter(inspection.names("groups")), None)
     sizes = np.bincount(table.file_of, minlength=len(table.paths)).tolist()
     return Dataset(
         X=stored(_matrix([values for _, values, _ in features], table.n_rows), choice.storage, prefer_sparse=False),
@@ -275,6 +277,7 @@ def _dataset(
         targets=found.targets,
         hierarchy=found.hierarchy,
         sample_weight=None if weight is None else _weights(table, position[weight]),
+        row_groups=None if groups is None else _row_groups(table, position[groups]),
         ids=None if identifier is None else _identifiers(table.columns[position[identifier]]),
         id_name=identifier or "",
         parts=part_rows(table.paths, sizes) if table.paths else {},
@@ -334,12 +337,24 @@ def _weights(table: Table, position: int) -> np.ndarray:
     return np.asarray(values)
 
 
+def _row_groups(table: Table, position: int) -> np.ndarray:
+    """The group of each row by number; a row without one is a group of its own."""
+    codes = as_text(table.columns[position]).codes
+    alone = codes < 0
+    return np.where(alone, codes.max(initial=-1) + np.cumsum(alone), codes)
+
+
 def _told(table: Table, j: int, role: Any, kind: str) -> Column:
     """The record of a column of which the caller said what it is."""
     cells = table.columns[j]
     missing = missing_cells(cells)
     n_values = len(as_text(cells).values)
-    decision = {"left out": "left out, as asked", "target": "predicted", "weight": "weights the rows"}
+    decision = {
+        "left out": "left out, as asked",
+        "target": "predicted",
+        "weight": "weights the rows",
+        "groups": "keeps rows together",
+    }
     share = float(missing.mean()) if len(missing) else 0.0
     return Column(table.names[j], role, kind, n_values, share, decision.get(role, "names the rows"))
 
@@ -420,9 +435,13 @@ def _no_column(table: Table, wish: str, parameter: str) -> ValueError:
 
 
 def _taken(table: Table, choice: TableChoice) -> dict[str, int]:
-    """The columns that the caller names as identifier and weight."""
+    """The columns that the caller names as identifier, weight and groups of rows."""
     taken = {}
-    for role, wish in (("identifier", choice.identifier), ("weight", choice.weight)):
+    for role, wish in (
+        ("identifier", choice.identifier),
+        ("weight", choice.weight),
+        ("groups", choice.groups),
+    ):
         if wish is not None and (role, wish) != ("identifier", "auto"):
             taken[role] = _positions(table, [wish], role)[0]
     return taken
