@@ -38,8 +38,8 @@ def oddities(table: Table, features: Sequence[int], nominal: Iterable[int]) -> I
         if names_rows(table.names[j]) and _n_values(table.columns[j]) >= max(FEWEST_ROWS, _SEVERAL * table.n_rows):
             name = table.names[j]
             yield (
-                f"{name} is used as a feature although its name is that of an identifier: values repeat. ignore={name!r} "
-                f"(--ignore) leaves it out, groups={name!r} (--groups) keeps its rows together."
+                f"{name} is used as a feature although its name is that of an identifier: values repeat. "
+                f"ignore={name!r} (--ignore) leaves it out, groups={name!r} (--groups) keeps its rows together."
             )
         yield from _nines(table.names[j], table.columns[j])
     yield from _sums(table)
