@@ -84,6 +84,25 @@ def test_what_a_killed_writer_left_goes_with_the_next_save(tmp_path, monkeypatch
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("named", [False, True])
+def test_another_writer_leaves_a_file_alone_until_it_has_its_name(tmp_path, monkeypatch, named):
+    if named:
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path, replace = tmp_path / "model", Path.replace
+
+    def after_another_has_written(temporary, target):
+        monkeypatch.setattr(Path, "replace", replace)
+        with whole_file(path) as file:
+            file.write(b"other")
+        return replace(temporary, target)
+
+    monkeypatch.setattr(Path, "replace", after_another_has_written)
+    with whole_file(path) as file:
+        file.write(b"own")
+    assert path.read_bytes() == b"own"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     """So is /dev/null, which must stay a device."""
     pipe = tmp_path / "pipe"

@@ -50,14 +50,15 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     descriptor, is_named = _new_file(temporary)
     try:
         _keep_mode(descriptor, path)
-        with os.fdopen(descriptor, "wb") as file:
+        with _still_locked(descriptor), os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
             if not is_named:
                 # The (unused) descriptor of a folder makes Python follow the link, as it should by default.
                 os.link(f"/proc/self/fd/{file.fileno()}", temporary, src_dir_fd=file.fileno(), follow_symlinks=True)
-        temporary.replace(path)
+            file.close()
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -151,11 +152,13 @@ def _new_file(temporary: Path) -> tuple[int, bool]:
     """A file to write to and whether it has its name yet: one without a name is gone if the process is killed."""
     if hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").exists():
         with suppress(OSError):  # not every file system has them
-            return os.open(temporary.parent, os.O_WRONLY | os.O_TMPFILE, 0o666), False
+            descriptor = os.open(temporary.parent, os.O_WRONLY | os.O_TMPFILE, 0o666)
+            _lock(descriptor)
+            return descriptor, False
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         descriptor = os.open(temporary, flags, 0o666)
-        if not _lock(descriptor) or os.fstat(descriptor).st_nlink:
+        if not _lock(descriptor, wait=True) or os.fstat(descriptor).st_nlink:
             return descriptor, True
         os.close(descriptor)  # another writer took it for abandoned before it was locked
 
@@ -172,12 +175,25 @@ def _remove_abandoned(path: Path) -> None:
                 os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool:
+@contextmanager
+def _still_locked(descriptor: int) -> Iterator[None]:
+    """Keep the lock of a file that is closed meanwhile, until it has its final name; Windows renames no open file."""
+    if os.name == "nt":
+        yield
+        return
+    kept = os.dup(descriptor)
+    try:
+        yield
+    finally:
+        os.close(kept)
+
+
+def _lock(descriptor: int, *, wait: bool = False) -> bool:
     """Lock a file until it is closed; False where another process has it or the system has no such locks."""
     try:
         import fcntl
 
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except (ImportError, OSError):
         return False
     return True

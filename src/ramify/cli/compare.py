@@ -98,7 +98,7 @@ def compare(
     from ramify.cli.inputs import described, read_data, refuse_empty
     from ramify.report import write_report
 
-    keep_inputs({"-o": output, "--report": report, "--latex": latex, "--figure": figure}, *data, hierarchy)
+    keep_inputs()
     if len(data) == 1 and not target and hierarchy is None and data[0].lower().endswith(TABLES):
         compare_results(
             data[0],

@@ -30,6 +30,7 @@ METHODS = ("genie3_oob", "genie3", "symbolic", "permutation", "relief")
 N_ROWS, N_TRAIN, N_FEATURES, N_TREES = 1600, 1100, 120, 100
 CURVE_SIZES = (1, 3, 9, 27, 60, 120)
 N_STEPS = 6
+DATA, REPORT, RANKING = "data.arff", "report.html", "ranking-{}.csv"
 
 
 @click.command()
@@ -54,6 +55,7 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
     started = time.monotonic()
     silent = quiet or as_json
     guide = Guide(console(quiet=silent), Path(folder), verbose=shows_progress(quiet=silent, verbose=verbose))
+    _refuse_used(guide.folder)
     guide.folder.mkdir(parents=True, exist_ok=True)
     data = _generate(guide, seed)
     about = _grow(guide, data, seed, jobs)
@@ -74,7 +76,7 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
         command=f"ramify demo --seed {seed}",
         seconds=time.monotonic() - started,
     )
-    path = write_report(results, guide.folder / "report.html")
+    path = write_report(results, guide.folder / REPORT)
     seconds = time.monotonic() - started
     guide.say(f"{path} ({path.stat().st_size / 1e6:.1f} MB), written {seconds:.0f} s after the start")
     if as_json:
@@ -83,6 +85,13 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
         n_claims, n_true = _planted_claims(found)
         claims = {"claims": n_claims, "planted_claims": n_true}
         click.echo(json_text({"report": str(path), "seconds": seconds, "planted": n_planted, "found": counts} | claims))
+
+
+def _refuse_used(folder: Path) -> None:
+    """Write over nothing that is there: it may be a report or data of the user's own."""
+    there = [name for name in (DATA, REPORT, *map(RANKING.format, METHODS)) if (folder / name).exists()]
+    if there:
+        raise click.UsageError(f"The folder '{folder}' holds {', '.join(there)} already. Name another with -o.")
 
 
 @dataclass
@@ -100,7 +109,7 @@ class Guide:
 
         self.n_steps += 1
         name, *options = command
-        words = ["ramify", name, str(self.folder / "data.arff"), *options]
+        words = ["ramify", name, str(self.folder / DATA), *options]
         self.terminal.print()
         self.terminal.print(Text.assemble((f"{self.n_steps}/{N_STEPS} {title}", "bold"), f": {meaning}"))
         self.terminal.print(Text("    $ " + " ".join(words), style="dim"))
@@ -125,8 +134,8 @@ def _generate(guide: Guide, seed: int) -> Dataset:
     hierarchy = Hierarchy([names[name] for name in made.label_names], edges)
     features = tuple(f"gene_{j + 1:03d}" for j in range(made.n_features))
     named = replace(made, hierarchy=hierarchy, label_names=hierarchy.names, feature_names=features)
-    write_arff(named, guide.folder / "data.arff")
-    data = read(guide.folder / "data.arff")
+    write_arff(named, guide.folder / DATA)
+    data = read(guide.folder / DATA)
     order = [hierarchy.index(name) for name in data.label_names]
     parts = {"train": np.arange(N_TRAIN), "test": np.arange(N_TRAIN, N_ROWS)}
     data = replace(data, truth=made.truth[:, order], parts=parts)
@@ -185,7 +194,7 @@ def _rank(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
         verbose=guide.verbose,
     )
     for name, ranking in found.rankings.items():
-        ranking.save(guide.folder / f"ranking-{name}.csv")
+        ranking.save(guide.folder / RANKING.format(name))
     n_planted = int(_planted(data).sum())
     rows = [(name, one.names[one.order[0]], _planted_found(data, one)) for name, one in found.rankings.items()]
     guide.terminal.print(table("", ["method", "best feature", f"planted among the best {n_planted}"], rows))

@@ -12,7 +12,7 @@ import click
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
 from ramify.cli.terminal import json_text, wrote
 from ramify.shown import shown_number
-from ramify.writing import TABLES, write_table
+from ramify.writing import TABLES, whole_file, write_table
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -66,7 +66,7 @@ def explain(
     from ramify.features.frames import take_rows
     from ramify.models import load
 
-    keep_inputs({"-o": output, "--plot": plot}, model_file, *data, hierarchy)
+    keep_inputs()
     model = load(model_file)
     if isinstance(model, Calibrated):
         model = model.estimator_
@@ -102,7 +102,8 @@ def explain(
         from ramify.plots import explained_prediction
 
         figure = explained_prediction(explanation.of(0, explained[0]["label"]), n_features=top)
-        figure.savefig(plot)
+        with whole_file(Path(plot)) as file:
+            figure.savefig(file, format=Path(plot).suffix[1:].lower())
     if not quiet:
         wrote(output, plot if explained else None, quiet=as_json)
 

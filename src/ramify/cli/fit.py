@@ -93,7 +93,7 @@ def fit(
         raise click.UsageError("--minutes is for --method auto; other methods take the time that they need.")
     if method == "auto" and (trees, max_depth, min_samples_leaf) != (None, None, None):
         raise click.UsageError("--method auto sets --trees, --max-depth and --min-samples-leaf itself; leave them out.")
-    keep_inputs({"-o": model_file, "--per-label": per_label, "--report": report}, *data, hierarchy)
+    keep_inputs()
     dataset = refuse_empty(read_data(data, target, hierarchy, reading=reading))
     fitted = fit_model(
         dataset,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -41,19 +42,52 @@ class OutputFile(click.Path):
         return path
 
 
-def keep_inputs(outputs: Mapping[str, str | None], *inputs: str | None) -> None:
-    """Refuse to write over a file that is read, or two results to one file."""
+def keep_inputs(*, derived: Mapping[str, Iterable[str | Path]] = MappingProxyType({})) -> None:
+    """Refuse to write over a file that the running command reads, or two results to one file.
+
+    Its parameters tell what it reads (every `click.Path`) and what it writes (every `OutputFile`).
+
+    Parameters
+    ----------
+    derived : mapping of str to paths, optional
+        Further files that an option makes the command write, beside the one that it names.
+    """
+    context = click.get_current_context()
+    read: set[Path] = set()
+    outputs: list[tuple[str, str | Path]] = []
+    for param in context.command.params:
+        given = context.params.get(param.name or "")
+        values = [value for value in (given if isinstance(given, tuple) else (given,)) if value is not None]
+        if isinstance(param.type, OutputFile):
+            outputs += [(min(param.opts, key=len), value) for value in values]
+        elif isinstance(param.type, click.Path):
+            read |= _files_read(values)
+    named = dict(outputs)
+    outputs += [(option, name) for option, names in derived.items() for name in names]
     written: dict[Path, str] = {}
-    read = {Path(name).resolve() for name in inputs if name and Path(name).is_file()}
-    for option, name in outputs.items():
-        if name is None or (Path(name).exists() and not Path(name).is_file()):
+    for option, name in outputs:
+        if Path(name).exists() and not Path(name).is_file():
             continue
         path = Path(name).resolve()
+        does = (
+            f"{option} {name} would"
+            if named[option] == name
+            else f"{option} {named[option]} writes {name} too and would"
+        )
         if path in read:
-            raise click.UsageError(f"{option} {name} would write over a file that is read. Name another.")
+            raise click.UsageError(f"{does} write over a file that is read. Name another.")
         if path in written:
-            raise click.UsageError(f"{option} {name} would write over what {written[path]} writes. Name another.")
+            raise click.UsageError(f"{does} write over what {written[path]} writes. Name another.")
         written[path] = option
+
+
+def _files_read(names: Iterable[str | Path]) -> set[Path]:
+    """These files, and of ARFF files the XML files beside them that name their labels."""
+    from ramify.datasets.readers.mulan import label_file_of
+
+    files = [Path(name) for name in names if Path(name).is_file()]
+    beside = [label_file_of(file) for file in files if ".arff" in file.name.lower()]
+    return {file.resolve() for file in (*files, *beside) if file is not None}
 
 
 def data_options(command: Command) -> Command:

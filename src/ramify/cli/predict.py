@@ -76,7 +76,7 @@ def predict(
     from ramify.cli.inputs import data_to_predict, refuse_empty
     from ramify.models import load
 
-    keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, model_file, *data, hierarchy)
+    keep_inputs()
     if not model_file.endswith(".ramify") and any(name.endswith(".ramify") for name in data):
         raise click.UsageError(
             f"The model comes first, then the data: ramify predict MODEL DATA. Got {model_file} first."

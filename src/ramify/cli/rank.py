@@ -150,9 +150,9 @@ def rank(
     """  # noqa: D301
     from ramify.analysis import analyse
     from ramify.cli.inputs import read_data, refuse_empty
-    from ramify.cli.rank_output import print_ranked, ranked_content, write_rankings
+    from ramify.cli.rank_output import files_beside, print_ranked, ranked_content, write_rankings
 
-    keep_inputs({"-o": output, "--per-label": per_label, "--report": report}, *data, hierarchy, feature_hierarchy)
+    keep_inputs(derived={} if output is None else {"-o": files_beside(output, methods)})
     started = perf_counter()
     dataset = refuse_empty(read_data(data, target, hierarchy, feature_hierarchy, reading))
     labels = _known_labels(labels, dataset)

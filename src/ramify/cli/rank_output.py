@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,27 @@ _MARKS = {"claimed": "●", "associated": "○", "ranked": "·"}
 _STYLES = {"claimed": "bold green", "associated": "", "ranked": "dim"}
 
 
+def files_beside(path: str | Path, methods: Iterable[str]) -> list[Path]:
+    """All files that `write_rankings` may write beside `path`, for rankings by these methods, the first one's there."""
+    rankings = [_ranking_file(path, number, method) for number, method in enumerate(dict.fromkeys(methods))]
+    branches = [_branches_file(file) for file in rankings or [Path(path)] if file.suffix == ".csv"]
+    return [*rankings[1:], *branches, _claims_file(path)]
+
+
+def _ranking_file(path: str | Path, number: int, method: str) -> Path:
+    own = Path(path)
+    return own if number == 0 else own.with_name(f"{own.stem}.{method}{own.suffix}")
+
+
+def _branches_file(ranking: Path) -> Path:
+    return ranking.with_name(f"{ranking.stem}.branches.csv")
+
+
+def _claims_file(path: str | Path) -> Path:
+    own = Path(path)
+    return own.with_name(f"{own.stem}.claims{'.json' if own.suffix == '.json' else '.csv'}")
+
+
 def write_rankings(found: Results, path: str) -> list[str]:
     """Write the first ranking to `path`, the others and the claims beside it; return all paths.
 
@@ -48,18 +69,17 @@ def write_rankings(found: Results, path: str) -> list[str]:
     thousands of branches. JSON and .fimp keep everything in one file.
     """
     written = []
-    own = Path(path)
     for number, (method, ranking) in enumerate(found.rankings.items()):
-        file = own if number == 0 else own.with_name(f"{own.stem}.{method}{own.suffix}")
-        if own.suffix == ".csv" and ranking.per_label is not None:
+        file = _ranking_file(path, number, method)
+        if file.suffix == ".csv" and ranking.per_label is not None:
             FeatureRanking(ranking.names, ranking.scores, origin=ranking.origin).save(file)
-            written += [str(file), str(file.with_name(f"{file.stem}.branches.csv"))]
-            _write_branches(found, ranking, Path(written[-1]))
+            written += [str(file), str(_branches_file(file))]
+            _write_branches(found, ranking, _branches_file(file))
         else:
             ranking.save(file)
             written.append(str(file))
     if found.discoveries is not None:
-        written.append(str(own.with_name(f"{own.stem}.claims{'.json' if own.suffix == '.json' else '.csv'}")))
+        written.append(str(_claims_file(path)))
         found.discoveries.save(written[-1])
     return written
 

@@ -102,7 +102,7 @@ def select(
 
     if cv == 1:
         raise click.UsageError("--cv 1 leaves no rows to learn from; name at least 2 folds, or 0 for none.")
-    keep_inputs({"-o": output, "--report": report}, *data, feature_hierarchy, classes)
+    keep_inputs()
     chosen, ontology = _read(data, target, reading, feature_hierarchy, classes, min_count)
     # What breaks the hierarchy is printed with the results.
     warnings.filterwarnings("ignore", message=".*break the feature hierarchy.*")

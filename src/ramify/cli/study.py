@@ -39,7 +39,7 @@ def _definition(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--quick", is_flag=True, help="A subset that takes minutes."),
         click.option("--folder", type=path, help="Where the results are kept [default: results/NAME]."),
         click.option("--data", type=path, help="Folder with the data sets [default: RAMIFY_DATA]."),
-        click.argument("name", metavar="FILE|NAME"),
+        click.argument("name", metavar="FILE|NAME", type=click.Path()),
     ):
         function = decorate(function)
     return function
@@ -89,6 +89,7 @@ def run(
       ramify study run my_study.py --folder results/mine --report mine.html
       ramify study run hmc_relieff --dask tcp://head:8786 --retry
     """  # noqa: D301
+    keep_inputs()
     module, chosen = _load(name, data, folder, quick)
     for lost in chosen.missing:
         click.echo(f"Not found, left out: {plain(lost)}", err=True)
@@ -237,6 +238,7 @@ def compare(
       ramify study compare label_ranking --quick --measure tau --report tau.html
       ramify study compare my_study.py --measure "Hamming loss" --loss
     """  # noqa: D301
+    keep_inputs()
     _, chosen = _load(name, data, folder, quick)
     result = chosen.compare(measure, larger_is_better=None if loss is None else not loss)
     if report is not None:
@@ -270,7 +272,7 @@ def export(
       ramify study export label_ranking --quick -o cells.csv
       ramify study export label_ranking --quick --measure tau --format latex -o tau.tex
     """  # noqa: D301
-    keep_inputs({"-o": output}, name)
+    keep_inputs()
     _, chosen = _load(name, data, folder, quick)
     if kind == "latex" and measure is None:
         raise click.UsageError("A LaTeX table shows one measure; name it with --measure.")
