@@ -14,7 +14,9 @@ from sklearn.preprocessing import StandardScaler
 import ramify
 from ramify.datasets import make_label_ranking
 from ramify.ensemble import AverageLabelRanker, LabelRankingForest, export_tree
+from ramify.ensemble.growing import feature_rows
 from ramify.ensemble.label_ranking import CRITERIA
+from ramify.ensemble.training_data import learnt_data
 from ramify.metrics import kendall_tau
 
 
@@ -176,10 +178,8 @@ def test_permutation_score_equals_its_definition():
     scores, pair_scores = forest.permutation_importances(data.X, data.y)
     assert scores.shape == (3,)
     assert pair_scores.shape == (3, 6)
-    sums, n_trees = forest._tree_rankings(
-        ramify.ensemble.label_ranking.feature_rows(ramify.ensemble.label_ranking.apply_features(forest, data.X)),
-        out_of_bag=True,
-    )
+    learnt = learnt_data(forest, data.X, data.y)
+    sums, n_trees = forest._tree_rankings(feature_rows(learnt.features), out_of_bag=learnt)
     out_of_bag = n_trees > 0
     error = 1 - kendall_tau(data.y[out_of_bag], sums[out_of_bag])
     # A feature permuted among the out-of-bag rows: the expected error over many permutations is near the score.
@@ -280,7 +280,7 @@ def test_orders_single_labels_and_ragged_rows_are_refused(data):
         forest.fit([[0.0], [1.0]], [[1], [1]])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         forest.fit(data.X, data.y[:10])
-    with pytest.raises(ValueError, match="ranks 3 labels .* but 4 labels are known"):
+    with pytest.raises(ValueError, match="was fitted on 4 ranked items, but y has 3"):
         forest.fit(data.X, data.y).permutation_importances(data.X, data.y[:, :3].argsort(axis=1) + 1)
     with pytest.raises(NotFittedError):
         LabelRankingForest().predict(data.X)

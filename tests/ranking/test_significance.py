@@ -56,7 +56,7 @@ def test_relevant_features_are_found(method):
 
 def test_gains_in_the_bag_have_no_p_values_per_label():
     data = make_hierarchical(60, depth=1, n_features=6, random_state=0)
-    ranker = ForestRanker(ForestClassifier(3, hierarchy=data.hierarchy, random_state=0))
+    ranker = ForestRanker(ForestClassifier(3, hierarchy=data.hierarchy, random_state=0), scores="genie3")
     with pytest.raises(ValueError, match=r"no valid p-values.*ramify\.ranking\.discoveries"):
         significance(ranker, data.X, data.y, n_repeats=2, per_label="branch", random_state=0)
 

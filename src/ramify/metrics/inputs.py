@@ -140,7 +140,8 @@ def class_columns(y_true: Any, y_pred: Any, pos_label: Any = None) -> tuple[Any,
         return y_true, y_pred
     truth, predicted = truth.ravel(), predicted.ravel()
     missing = missing_cells(truth)
-    if pos_label is None and holds_only_0_and_1(known_part(truth)):
+    shown = known_part(truth) if not missing.all() else predicted
+    if pos_label is None and holds_only_0_and_1(shown):
         return y_true, y_pred
     if missing_cells(predicted).any():
         raise ValueError(f"y_pred must hold a class in every row. Got none in row {missing_cells(predicted).argmax()}.")

@@ -4,6 +4,7 @@ from ramify.selection.binary_features import column_hierarchy, presence
 from ramify.selection.cfs import CFSSelector
 from ramify.selection.eager import HierarchicalSelector
 from ramify.selection.evaluation import cross_validated_selection
+from ramify.selection.feature_graph import FeatureGraph
 from ramify.selection.lazy import LazySelector, selection_ranking
 from ramify.selection.lazy_classifiers import LazyNaiveBayes, LazyNeighbors
 from ramify.selection.relevance import (
@@ -17,6 +18,7 @@ from ramify.selection.top import SelectTop
 
 __all__ = [
     "CFSSelector",
+    "FeatureGraph",
     "HierarchicalSelector",
     "LazyNaiveBayes",
     "LazyNeighbors",
