@@ -55,7 +55,6 @@ html_theme_options = {
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "plot_gallery": "False",
     "image_scrapers": ("gallery_figures",),
     "capture_repr": (),
     "download_all_examples": False,

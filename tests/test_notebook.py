@@ -1,14 +1,25 @@
+import inspect
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ramify import Hierarchy
+from ramify import Hierarchy, plots
+from ramify.analysis import analyse
 from ramify.compare import compare
-from ramify.datasets import Dataset
+from ramify.datasets import Dataset, make_hierarchical
 from ramify.ranking import Claim, Discoveries, FeatureRanking
 
+CELLS = (
+    "import sys\nfrom ramify.analysis import analyse\nfrom ramify.datasets import make_hierarchical\n"
+    "from ramify.plots import hierarchy_icicle, ranking_bars\n"
+    "data = make_hierarchical(150, n_features=8, depth=2, random_state=0)\ndata",
+    "results = analyse(data, n_estimators=10)\nresults",
+    "ranking = results.rankings['genie3_oob']\nranking_bars(ranking)",
+    "hierarchy_icicle(data.hierarchy, data.hierarchy.weights, name='weight')",
+    "assert 'matplotlib.pyplot' not in sys.modules",
+)
 BAD = "<img src=x onerror=alert(1)>"
 
 
@@ -69,3 +80,31 @@ def test_a_node_with_several_parents_does_not_multiply():
 def test_bars_follow_the_scores():
     html = FeatureRanking(["a", "b"], [2.0, 1.0])._repr_html_()
     assert html.index("width:6.00em") < html.index("width:3.00em")
+
+
+def test_a_notebook_shows_results_and_figures_without_pyplot():
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=300).execute()
+    kinds = [[set(output.get("data", {})) for output in cell.outputs] for cell in notebook.cells]
+    assert [len(outputs) for outputs in kinds] == [1, 1, 1, 1, 0]
+    assert all("text/html" in outputs[0] for outputs in kinds[:2])
+    assert all("image/png" in outputs[0] for outputs in kinds[2:4])
+
+
+def test_every_plot_shows_itself():
+    made = [function for function in vars(plots).values() if inspect.isfunction(function)]
+    assert len(made) == len(plots.__all__)
+    figure = plots.ranking_bars(FeatureRanking(["a", "b"], [2.0, 1.0]))
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    sources = "".join(inspect.getsource(inspect.getmodule(function)) for function in made)
+    assert " Figure(" not in sources
+
+
+def test_results_show_what_a_report_opens_with():
+    data = make_hierarchical(150, n_features=8, depth=2, random_state=0)
+    html = analyse(data, n_estimators=10, quality=True)._repr_html_()
+    parts = ["What predicts what", "Discoveries(", "Top features by", "of nearest neighbours"]
+    places = [html.index(part) for part in parts]
+    assert places == sorted(places)

@@ -45,6 +45,11 @@ def _cell(value: Any, largest: float) -> str:
     return f'<td style="text-align:left">{bar} {text}</td>'
 
 
+def html_paragraph(text: str) -> str:
+    """A paragraph of escaped text."""
+    return f"<p>{escape(text)}</p>"
+
+
 def html_tree(caption: str, roots: Sequence[str], children: Callable[[str], Sequence[str]], *, most: int = 200) -> str:
     """Nested lists that open and close.
 

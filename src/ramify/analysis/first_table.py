@@ -17,6 +17,8 @@ MEANINGS = {
 }
 """How a feature stands to a branch, the most that can be said first."""
 
+MARKS = {"claimed": "●", "associated": "○", "ranked": "·"}
+
 
 @dataclass(frozen=True)
 class Beside:

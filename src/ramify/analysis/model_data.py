@@ -119,7 +119,7 @@ def model_target(data: Dataset) -> Any:
     if data.y is None:
         raise ValueError(f"{data.source or 'The data'} has no target to learn; name its columns.")
     if data.target_type.has_one_label:
-        return _class_names(data)
+        return data.classes
     if data.target_type.has_sets:
         return sparse.csr_array(data.y)
     if data.targets:
@@ -185,7 +185,7 @@ def matched_target(data: Dataset, model: Any) -> MatchedTarget | None:
         return _matched_parts(data, model)
     names = tuple(model.label_names_)
     if kind.has_one_label:
-        return MatchedTarget(_as_classes(_class_names(data), model.classes_), np.arange(len(names)), counted_once(data))
+        return MatchedTarget(_as_classes(data.classes, model.classes_), np.arange(len(names)), counted_once(data))
     position = {name: column for column, name in enumerate(data.label_names)}
     columns = np.array([column for column, name in enumerate(names) if name in position], dtype=np.intp)
     if not len(columns) or (kind.ranks_labels and len(columns) < len(names)):
@@ -240,10 +240,3 @@ def _as_classes(named: np.ndarray, classes: np.ndarray) -> np.ndarray:
     known = np.flatnonzero(~np.isnan(codes))
     truth[known] = classes[codes[known].astype(np.intp)]
     return truth
-
-
-def _class_names(data: Dataset) -> np.ndarray:
-    values = np.asarray(data.y)
-    if values.dtype.kind in "iuf" and data.label_names:
-        return np.array(data.label_names)[values.astype(np.int64)]
-    return values.astype(str)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ramify.ranking import FeatureRanking
 from ramify.ranking.discovery import WHOLE, Claim, Discoveries
 
+_N_BRANCHES, _N_BESIDE = 15, 3
+"""Labels that a notebook lists, and features beside each."""
+
 
 @dataclass(frozen=True)
 class Reason:
@@ -262,15 +265,39 @@ class Results:
         return found
 
     def _repr_html_(self) -> str:
-        from ramify.notebook import html_table
+        from ramify.analysis.first_table import MARKS, MEANINGS, associated_sentences, beside, unclaimed_reasons
+        from ramify.datasets.term_names import titled
+        from ramify.notebook import html_paragraph, html_table
 
         parts = []
+        if self.per_label():
+            tested = self.discoveries is not None or self.associations is not None
+            names = np.array(self.label_ranking.label_names, dtype=object)
+            largest = np.argsort(-np.asarray(self.branch_scores.sum(axis=0)).ravel(), kind="stable")[:_N_BRANCHES]
+            lines = []
+            for label in names[largest].tolist():
+                shown = beside(self, label, _N_BESIDE)
+                told = [f"{MARKS[one.standing]} {one.name}" if tested else one.name for one in shown]
+                lines.append((titled(label, self.titles), ", ".join(told) or "–"))
+            more = f", the first {_N_BRANCHES} of {len(names):,} labels" if len(names) > _N_BRANCHES else ""
+            parts.append(html_table(f"What predicts what{more}", ["label", "features"], lines))
+            if tested:
+                parts.append(html_paragraph("; ".join(f"{MARKS[key]} {said}" for key, said in MEANINGS.items()) + "."))
+        if self.discoveries is not None:
+            parts.append(self.discoveries._repr_html_())
+        elif self.no_claims:
+            parts.append(html_paragraph(f"No claims: {self.no_claims}."))
+        parts += [html_paragraph(said) for said in associated_sentences(self) + unclaimed_reasons(self)]
         for name, ranking in self.rankings.items():
             best = ranking.order[:10].tolist()
             rows: list[tuple[Any, ...]] = [
                 (int(ranking.ranks[j]), ranking.names[j], float(ranking.scores[j])) for j in best
             ]
             parts.append(html_table(f"Top features by {name}", ["rank", "feature", "score"], rows, bar=2))
+        if self.knn_quality:
+            caption = f"{self.quality_name} of nearest neighbours weighted by"
+            rows = [*self.knn_quality.items(), ("nothing: all features count the same", self.knn_baseline)]
+            parts.append(html_table(caption, ["ranking", self.quality_name], rows))
         if self.measures is not None:
             rows = [(str(name), row["model"], row["prior"]) for name, row in self.measures.iterrows()]
             parts.append(html_table(self.measured_on, ["measure", "model", "prior alone"], rows))

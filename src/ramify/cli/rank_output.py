@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ramify.analysis import Results
 from ramify.analysis.first_table import (
+    MARKS,
     MEANINGS,
     STANDINGS,
     associated_sentences,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 _BAR = 20
 _TOPS = 3
-_MARKS = {"claimed": "●", "associated": "○", "ranked": "·"}
 _STYLES = {"claimed": "bold green", "associated": "", "ranked": "dim"}
 
 
@@ -248,7 +248,7 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
         shown.add_row(Text("  " * depth + _titled(name, titles)), *cells)
     if tested:
         standings = dict.fromkeys(line["standing"] for _, name in lines for line in _branch_lines(found, name))
-        shown.caption = "; ".join(f"{_MARKS[s]} {MEANINGS[s]}" for s in STANDINGS if s in standings)
+        shown.caption = "; ".join(f"{MARKS[s]} {MEANINGS[s]}" for s in STANDINGS if s in standings)
         shown.caption_justify = "left"
     return shown
 
@@ -260,7 +260,7 @@ def _cell(line: Mapping[str, Any], tested: bool) -> Any:
     name = plain(line["feature"])
     if not tested:
         return Text(name)
-    return Text(f"{_MARKS[line['standing']]} {name}{_q_text(line['q'])}", style=_STYLES[line["standing"]])
+    return Text(f"{MARKS[line['standing']]} {name}{_q_text(line['q'])}", style=_STYLES[line["standing"]])
 
 
 def _few_rows(found: Results, label: str) -> str:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Target = Literal["classes", "labels", "hierarchy", "numbers", "rankings", "mixed"]
 
+_MOST_DENSE_CELLS = 50_000_000
+"""Label sets with more cells stay sparse; a byte each."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
@@ -216,6 +219,52 @@ class Dataset:
         frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(self.n_samples))
         frame.columns = list(self.feature_names)
         return frame
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The class of each row by its name, of a target of classes."""
+        values = np.asarray(self.y)
+        if values.dtype.kind in "iuf" and self.label_names:
+            return np.array(self.label_names)[values.astype(np.int64)]
+        return values.astype(str)
+
+    def frames(self) -> tuple[pd.DataFrame, Any]:
+        """Features and target with their names, as scikit-learn's functions take them.
+
+        Returns
+        -------
+        X : DataFrame
+            As `to_frame()`.
+        y : DataFrame, Series or CSR
+            A series of class names, else a frame with a column per label, number or target. Label sets with more than
+            50 million cells stay a sparse matrix, without names.
+
+        Examples
+        --------
+        >>> from sklearn.model_selection import cross_validate, train_test_split
+        >>> from ramify import ForestClassifier
+        >>> from ramify.datasets import make_multilabel
+        >>> X, y = make_multilabel(100, n_labels=3, random_state=0).frames()
+        >>> list(y.columns)
+        ['label0', 'label1', 'label2']
+        >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+        >>> ForestClassifier(n_estimators=10, random_state=0).fit(X_train, y_train).predict(X_test).shape
+        (25, 3)
+        >>> scores = cross_validate(ForestClassifier(n_estimators=10, random_state=0), X, y, cv=3)["test_score"]
+        >>> scores.shape
+        (3,)
+        """
+        import pandas as pd
+
+        X, y = self.to_frame(), self.y
+        if y is None:
+            raise ValueError(f"{self.source or 'The data'} has no target; `to_frame()` gives the features alone.")
+        if self.target_type.has_one_label:
+            return X, pd.Series(self.classes, index=X.index)
+        if self.targets or (sparse.issparse(y) and y.shape[0] * y.shape[1] > _MOST_DENSE_CELLS):
+            return X, y
+        dense = y.toarray() if sparse.issparse(y) else np.asarray(y).reshape(self.n_samples, -1)
+        return X, pd.DataFrame(dense, columns=list(self.label_names) or None)
 
     def __repr__(self) -> str:
         kind = f", target={self.target!r}, {self.n_labels} labels" if self.target else ""

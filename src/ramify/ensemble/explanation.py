@@ -18,6 +18,9 @@ from ramify.ensemble.growing import feature_rows
 from ramify.features import apply_features, feature_names
 from ramify.parameters import check_integer
 
+_SHOWN = 10
+"""Contributions that a notebook lists."""
+
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
@@ -123,6 +126,15 @@ class Explanation:
                 "contribution": added,
             }
         )
+
+    def _repr_html_(self) -> str:
+        from ramify.notebook import html_table
+
+        frame = self.to_frame()
+        lines = frame.head(_SHOWN).itertuples(index=False, name=None)
+        more = f", the first {_SHOWN}" if len(frame) > _SHOWN else ""
+        caption = f"{len(frame):,} contributions of features to predictions{more}"
+        return html_table(caption, list(frame.columns), lines)
 
     def to_shap(self) -> Any:
         """The same as `shap.Explanation`; the `shap` package must be installed."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import dendrogram, linkage
 
 from ramify.chains import global_importance, importance_frame, importance_index
-from ramify.plots.style import COLOURS, SEQUENTIAL, shortened
+from ramify.plots.style import COLOURS, SEQUENTIAL, ShownFigure, shortened
 
 
 def importance_heatmap(
@@ -51,7 +51,7 @@ def importance_heatmap(
         shown = np.sort(strongest)
     values = index.to_numpy()
     heights = [0.8, max(0.14, min(0.14 * len(shown), 8.0)), max(0.14, min(0.14 * n_labels, 4.0))]
-    figure = Figure(figsize=(2.6 + 0.35 * n_labels, 1.2 + sum(heights)), layout="constrained")
+    figure = ShownFigure(figsize=(2.6 + 0.35 * n_labels, 1.2 + sum(heights)), layout="constrained")
     above, features, labels = figure.subplots(3, 1, height_ratios=heights)
     order = np.arange(n_labels)
     above.axis("off")

@@ -14,7 +14,7 @@ from matplotlib.ticker import NullFormatter
 from scipy import sparse
 
 from ramify.metrics import calibration_error
-from ramify.plots.style import COLOURS, MARKERS, NEUTRAL, plain_figure, shortened
+from ramify.plots.style import COLOURS, MARKERS, NEUTRAL, ShownFigure, plain_figure, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +148,7 @@ def reliability(bins: Mapping[str, pd.DataFrame]) -> Figure:
     >>> from ramify.plots import reliability
     >>> figure = reliability({"forest": reliability_bins([0, 1, 1, 0], [0.2, 0.8, 0.6, 0.4])})
     """
-    figure = Figure(figsize=(5, 5.6), layout="constrained")
+    figure = ShownFigure(figsize=(5, 5.6), layout="constrained")
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     for one in (axes, below):
         one.spines[["top", "right"]].set_visible(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -20,9 +21,21 @@ NEUTRAL = "#9a9a9a"
 """Grey that is readable on white and on black."""
 
 
+class ShownFigure(Figure):
+    """A figure that a notebook shows as the result of a cell, whether or not pyplot was imported or a backend set.
+
+    matplotlib's own figures are shown only where pyplot's inline backend is active.
+    """
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+
 def plain_figure(width: float, height: float) -> tuple[Figure, Axes]:
     """A figure with one plot whose upper and right borders are left out."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = ShownFigure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
