@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state, get_tags
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.chains.label_sets import LabelSets, class_probabilities, known_means, read_label_sets
 from ramify.chains.links import Weights, default_estimator, derived_seed, rows_of, told_of_nominal
 from ramify.ensemble.growing import TableForest
+from ramify.ensemble.named_targets import NamedClassifier
 from ramify.ensemble.row_weights import refuse_without_weights
 from ramify.ensemble.threshold import (
     cardinality_threshold,
@@ -54,7 +55,7 @@ _ZERO_ONE = np.array([0, 1])
 _LABEL_DTYPES = sorted({np.dtype(code).str for code in "?bBhHiIlLqQefd"})
 
 
-class LabelSetClassifier(ClassifierMixin, BaseEstimator):
+class LabelSetClassifier(NamedClassifier, BaseEstimator):
     """Base of the classifiers of label sets.
 
     A child learns in `_fit_labels` and scores in `_scores`; it may leave out-of-bag scores in `_out_of_bag`, from which

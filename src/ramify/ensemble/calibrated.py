@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.growing import TableForest
+from ramify.ensemble.named_targets import NamedClassifier
 from ramify.ensemble.threshold import (
     check_threshold,
     exceeded_threshold,
@@ -35,7 +36,7 @@ _FOLDS = 5
 """Of the rows out of bag, where each is calibrated by others."""
 
 
-class Calibrated(ClassifierMixin, BaseEstimator):
+class Calibrated(NamedClassifier, BaseEstimator):
     """A forest whose probabilities are calibrated label by label on its out-of-bag predictions.
 
     Parameters

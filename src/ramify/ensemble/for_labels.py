@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest
+from ramify.ensemble.named_targets import NamedClassifier
 from ramify.ensemble.threshold import check_threshold, fitted_threshold, is_fitted_threshold
 from ramify.metrics import label_propensities
 from ramify.parameters import check_integer, check_option
@@ -23,7 +23,7 @@ from ramify.targets import ClassTarget, HierarchyTarget, LabelTarget, encode_lab
 _ZERO_ONE = np.array([0, 1])
 
 
-class ForLabels(ClassifierMixin, BaseForest):
+class ForLabels(NamedClassifier, BaseForest):
     """Trees for classes, label sets and label hierarchies; use a class derived from it."""
 
     fitted_state: ClassVar[State] = {

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from ramify.ensemble.base import BaseForest
+from ramify.ensemble.named_targets import NamedRegressor
 from ramify.ensemble.units import InUnits
 from ramify.state import State, flag, numbers, one_of
 from ramify.targets import NumberTarget, encode_numbers
 
 
-class ForNumbers(RegressorMixin, InUnits):
+class ForNumbers(NamedRegressor, InUnits):
     """Trees for one or several numbers; use a class derived from it."""
 
     fitted_state: ClassVar[State] = {

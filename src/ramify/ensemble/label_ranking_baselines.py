@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ramify.ensemble.label_ranking_aggregation import consensus
+from ramify.ensemble.named_targets import matched_columns
 from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
 from ramify.features import (
     apply_features,
@@ -76,8 +77,8 @@ class LabelRankerMixin:
         return break_ties(rankings) if ties == "break" else rankings
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the mean Kendall tau-b between the rankings ``y`` and the predicted ones."""
-        return float(kendall_tau(y, self.predict(X)))
+        """Return the mean Kendall tau-b between the rankings ``y``, matched by name, and the predicted ones."""
+        return float(kendall_tau(matched_columns(self, y), self.predict(X)))
 
     @abstractmethod
     def _predict_rankings(self, X: Any) -> NDArray[np.float64]:

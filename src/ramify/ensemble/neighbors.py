@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.for_labels import ForLabels
+from ramify.ensemble.named_targets import NamedClassifier
 from ramify.ensemble.standardised import FARTHEST, centre_and_spread, standardised
 from ramify.ensemble.threshold import (
     check_threshold,
@@ -36,7 +37,7 @@ _TRIED_ROWS = 1000
 _DIGITS = 9  # of means and scores; what is left is rounding, and depends on the unit of a feature
 
 
-class NeighborsClassifier(ClassifierMixin, BaseEstimator):
+class NeighborsClassifier(NamedClassifier, BaseEstimator):
     """Weighted mean of the nearest training rows, in a space where features weigh by their importance in a forest.
 
     Parameters

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ramify.ensemble.named_targets import NamedClassifier, NamedRegressor
 from ramify.ensemble.standardised import FARTHEST, centre_and_spread, standardised
 from ramify.ensemble.threshold import check_threshold, is_fitted_threshold, label_sets
 from ramify.ensemble.training_data import learnt_data
@@ -202,7 +203,7 @@ class SmoothModel(BaseEstimator):
         return tags
 
 
-class SmoothClassifier(ClassifierMixin, SmoothModel):
+class SmoothClassifier(NamedClassifier, SmoothModel):
     """The same for classes, label sets and label hierarchies; use a class derived from it."""
 
     fitted_state: ClassVar[State] = {
@@ -295,7 +296,7 @@ class SmoothClassifier(ClassifierMixin, SmoothModel):
         yield right, "threshold_ must be a number between 0 and 1, or one per label"
 
 
-class SmoothRegressor(RegressorMixin, SmoothModel):
+class SmoothRegressor(NamedRegressor, SmoothModel):
     """The same for one or several numbers; use a class derived from it."""
 
     fitted_state: ClassVar[State] = {
