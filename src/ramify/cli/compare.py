@@ -137,7 +137,7 @@ def compare(
     if as_json:
         click.echo(json_text(_content(found)))
     elif not quiet:
-        click.echo(plain(described(dataset, chosen=bool(target))))
+        click.echo(plain(described(dataset, chosen=bool(target) or "annotations" in reading)))
         _print(found, dataset)
         wrote(output, report)
 

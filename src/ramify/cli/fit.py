@@ -118,7 +118,7 @@ def fit(
         write_label_measures(found.label_measures, per_label, found.titles)
     if as_json or not quiet:
         if not as_json:
-            click.echo(plain(described(fitted.learnt, chosen=bool(target))))
+            click.echo(plain(described(fitted.learnt, chosen=bool(target) or "annotations" in reading)))
         show_measures(found.measures, found.measured_on, as_json=as_json)
         if found.measures is None and not as_json:
             click.echo(f"Measures: {found.facts['Measures'].replace('or folds', 'or --folds 3')}")

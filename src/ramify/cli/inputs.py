@@ -65,6 +65,7 @@ def tell_notes(data: Dataset) -> None:
             click.echo(plain(f"Note: {note}"), err=True)
 
 
+OF_ANNOTATIONS = {"annotations", "aspect", "evidence", "min_rows"}
 OF_THE_MODEL = {"ignore": "--ignore", "keep": "--keep", "categorical": "--nominal", "dates": "--dates"}
 
 
@@ -94,6 +95,7 @@ def data_to_predict(
         except ValueError as error:
             if target:
                 raise
+            options = {name: value for name, value in options.items() if name not in OF_ANNOTATIONS}
             data = read(list(paths), target=[], **options)
             if lacking_features(model, data.feature_names) and inspection is None:
                 raise

@@ -124,6 +124,12 @@ _READING = (
     ("--decimal", "decimal", click.Choice([".", ","]), False, "Decimal sign [default: found]."),
     ("--encoding", "encoding", str, False, "Encoding of text, as latin-1 [default: found]."),
     ("--sheet", "sheet", str, False, "Sheet of an Excel file."),
+    ("--annotations", "annotations", click.Path(), False,
+     "File with the target of the rows, joined by their names: GAF, GMT, pairs (row, label) or a table."),
+    ("--aspect", "aspect", click.Choice(["P", "F", "C"]), False, "Of GAF annotations, only those of this aspect."),
+    ("--evidence", "evidence", str, True, "Of GAF annotations, only those with this code; several times for several."),
+    ("--min-rows", "min_rows", WholeNumber(1), False,
+     "Labels of --annotations that fewer rows have are left out [default: 10]."),
     ("--unknown", "unknown", str, False, "What target cells hold where nothing is known [default: nothing]."),
 )  # fmt: skip
 """Option, the parameter of `ramify.datasets.read` that it is, its type, whether several are taken, and its help."""

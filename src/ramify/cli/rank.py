@@ -187,7 +187,7 @@ def rank(
     if as_json:
         click.echo(json_text(ranked_content(found, labels, top)))
     elif not quiet:
-        print_ranked(found, labels, n_top=top, n_branches=branches, chosen=bool(target))
+        print_ranked(found, labels, n_top=top, n_branches=branches, chosen=bool(target) or "annotations" in reading)
         wrote(*written, per_label, report)
 
 

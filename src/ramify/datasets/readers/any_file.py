@@ -15,6 +15,7 @@ from ramify.datasets.copied_rows import copied_rows
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import read_arff
 from ramify.datasets.readers.attached_hierarchy import with_features_ordered, with_labels_ordered
+from ramify.datasets.readers.attached_labels import OF_THE_TARGET, LabelChoice, with_labels_of
 from ramify.datasets.readers.gaf import read_gaf
 from ramify.datasets.readers.label_rankings import are_rankings, have_order_column, read_rankings
 from ramify.datasets.readers.mulan import label_file_of, read_mulan
@@ -59,6 +60,10 @@ def read(
     missing_target: str = "leave out",
     unknown: str | float | None = None,
     strict: bool = False,
+    annotations: PathLike | None = None,
+    aspect: str | None = None,
+    evidence: str | Collection[str] = (),
+    min_rows: int = 10,
     hierarchy: Hierarchy | PathLike | None = None,
     feature_hierarchy: Hierarchy | PathLike | None = None,
     **options: Any,
@@ -111,6 +116,18 @@ def read(
         What target cells of a table hold where nothing is known; ARFF files write ?.
     strict : bool, default=False
         Whether to refuse a table of which anything would be noted.
+    annotations : path, optional
+        A file with the target of the rows, which are joined by name: GAF annotations (by identifier, symbol or
+        synonym), gene sets (GMT), a table of two columns (row, label; a line per pair), or any table with the names of
+        rows, of which `target` names the target columns, by default all others. Rows that it does not name are treated
+        as `missing_target` says.
+    aspect : {"P", "F", "C"}, optional
+        Of a GAF file, only biological processes, molecular functions or cellular components.
+    evidence : str or collection of str, optional
+        Of a GAF file, only annotations with these codes, such as ("EXP", "IDA"); by default all but ND (no data).
+        Annotations with the qualifier NOT never count.
+    min_rows : int, default=10
+        Labels of `annotations` that fewer rows of the data have, those below them counted, are left out.
     hierarchy : Hierarchy or path, optional
         Hierarchy of the labels, or its file: OBO or edges. Labels that the data do not have are left out, unless they
         lie above one; rows get all ancestors of their labels.
@@ -161,13 +178,18 @@ def read(
         "missing_target": (missing_target, "leave out"),
         "unknown": (unknown, None),
         "strict": (strict, False),
+        "aspect": (aspect, None),
+        "evidence": (evidence, ()),
+        "min_rows": (min_rows, 10),
     }
     options |= {name: value for name, (value, usual) in said.items() if value is not usual and value != usual}
-    if hasattr(files, "columns") and hasattr(files, "shape"):
-        data = _called(_read_frame, files, {"target": target, **options})
-    else:
-        with with_standard_input(files) as paths:
-            data = named_source(_read(paths, target, options), files)
+    with with_standard_input(files) as paths:
+        if annotations is None:
+            data = _rows(paths, target, options)
+        else:
+            data = _with_annotations(paths, annotations, target, hierarchy, options)
+            hierarchy = None
+        data = data if _is_frame(files) else named_source(data, files)
     if isinstance(roles, str) and (told := tuple(copied_rows(data))):
         data = replace(data, notes=(*data.notes, *told))
     if hierarchy is not None:
@@ -175,6 +197,32 @@ def read(
     if feature_hierarchy is not None:
         data = with_features_ordered(data, feature_hierarchy)
     return data
+
+
+def _is_frame(files: Any) -> bool:
+    return hasattr(files, "columns") and hasattr(files, "shape")
+
+
+def _rows(files: Any, target: Any, options: dict[str, Any]) -> Dataset:
+    """A frame or files as a data set."""
+    if _is_frame(files):
+        return _called(_read_frame, files, {"target": target, **options})
+    return _read(files, target, options)
+
+
+def _with_annotations(
+    files: Any, annotations: PathLike, target: Any, hierarchy: Hierarchy | PathLike | None, options: dict[str, Any]
+) -> Dataset:
+    """Rows whose target is that of another file."""
+    of_target = {name: value for name, value in options.items() if name in OF_THE_TARGET}
+    of_rows = {name: value for name, value in options.items() if name not in OF_THE_TARGET}
+    is_known = isinstance(options.get("roles"), (Mapping, Inspection))
+
+    def read_rows(identifier: str | None) -> Dataset:
+        return _rows(files, [], of_rows if identifier is None else {**of_rows, "identifier": identifier})
+
+    choice = LabelChoice(target=target, hierarchy=hierarchy, keep_rows=is_known, **of_target)
+    return with_labels_of(read_rows, annotations, choice)
 
 
 def inspect(table: Any, target: Any = None, **options: Any) -> Inspection:

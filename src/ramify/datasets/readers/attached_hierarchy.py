@@ -51,7 +51,7 @@ def is_ontology(file: PathLike) -> bool:
     return plain_name(file).lower().endswith(".obo")
 
 
-def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Dataset:
+def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | Terms | PathLike) -> Dataset:
     """The data's labels and all that lie above them in the hierarchy, closed.
 
     Labels that are written otherwise in the hierarchy get its names. Where it lacks some and the data has a hierarchy
@@ -59,7 +59,7 @@ def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Datas
     """
     if not data.target_type.has_sets:
         raise ValueError("A hierarchy orders labels, but the data has no label sets; name them as the target.")
-    terms = _terms(hierarchy)
+    terms = terms_of(hierarchy)
     meant = meant_terms(data.label_names, terms.order.names, terms.titles, terms.current)
     unknown = [name for name in data.label_names if name not in meant]
     notes = (*data.notes, *_spelling_notes(meant, terms))
@@ -92,7 +92,7 @@ def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Datas
 
 def with_features_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Dataset:
     """The data with the hierarchy of those features that it names, under the features' own names."""
-    terms = _terms(hierarchy)
+    terms = terms_of(hierarchy)
     meant = meant_terms(dict.fromkeys(data.feature_names), terms.order.names, terms.titles, terms.current)
     names = {term: name for name, term in reversed(meant.items())}  # the first of several features that are one term
     if not names:
@@ -106,7 +106,7 @@ def with_features_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Dat
 
 def with_features_named(data: Dataset, hierarchy: PathLike) -> tuple[Dataset, Hierarchy]:
     """The data with its features named as the terms of a hierarchy that they mean, and the whole hierarchy."""
-    terms = _terms(hierarchy)
+    terms = terms_of(hierarchy)
     meant = meant_terms(dict.fromkeys(data.feature_names), terms.order.names, terms.titles, terms.current)
     names = tuple(meant.get(name, name) for name in data.feature_names)
     notes = (*data.notes, *_spelling_notes(meant, terms, "feature"))
@@ -118,11 +118,11 @@ def term_titles(names: Iterable[str], hierarchy: PathLike | None) -> dict[str, s
     """What the terms that names mean are called, by these names; nothing where the file is no ontology."""
     if hierarchy is None or not is_ontology(hierarchy):
         return {}
-    terms = _terms(hierarchy)
+    terms = terms_of(hierarchy)
     return _titles(meant_terms(names, terms.order.names, terms.titles, terms.current), terms)
 
 
-class _Terms(NamedTuple):
+class Terms(NamedTuple):
     """A hierarchy, what its terms are called, which are in use, and where it is from."""
 
     order: Hierarchy
@@ -131,22 +131,25 @@ class _Terms(NamedTuple):
     source: str
 
 
-def _terms(hierarchy: Hierarchy | PathLike) -> _Terms:
+def terms_of(hierarchy: Hierarchy | Terms | PathLike) -> Terms:
+    """A hierarchy, or what its file says of it."""
+    if isinstance(hierarchy, Terms):
+        return hierarchy
     if isinstance(hierarchy, Hierarchy):
-        return _Terms(hierarchy, {}, lambda _: None, "the hierarchy")
+        return Terms(hierarchy, {}, lambda _: None, "the hierarchy")
     source = Path(hierarchy).name
     if not is_ontology(hierarchy):
-        return _Terms(read_edges(hierarchy), {}, lambda _: None, source)
+        return Terms(read_edges(hierarchy), {}, lambda _: None, source)
     ontology = read_ontology(hierarchy)
     titles = {name: term.name for name, term in ontology.terms.items() if term.name}
-    return _Terms(term_hierarchy(ontology, relations=("is_a",)), titles, ontology.current_id, source)
+    return Terms(term_hierarchy(ontology, relations=("is_a",)), titles, ontology.current_id, source)
 
 
-def _titles(meant: Mapping[str, str], terms: _Terms) -> dict[str, str]:
+def _titles(meant: Mapping[str, str], terms: Terms) -> dict[str, str]:
     return {name: terms.titles[term] for name, term in meant.items() if term in terms.titles}
 
 
-def _spelling_notes(meant: Mapping[str, str], terms: _Terms, noun: str = "label") -> list[str]:
+def _spelling_notes(meant: Mapping[str, str], terms: Terms, noun: str = "label") -> list[str]:
     """A sentence for each way in which names were matched that are not the terms' own."""
     ways: dict[str, list[tuple[str, str]]] = {"spelled": [], "called": [], "older": []}
     for name, term in meant.items():

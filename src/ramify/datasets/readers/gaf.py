@@ -15,7 +15,8 @@ from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, r
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
 
-_ASPECTS = {"P": "biological_process", "F": "molecular_function", "C": "cellular_component"}
+ASPECTS = {"P": "biological_process", "F": "molecular_function", "C": "cellular_component"}
+"""Letters of GAF files and the namespaces of the Gene Ontology that they mean."""
 _COLUMNS = {"id": 1, "symbol": 2}
 _QUALIFIER, _TERM, _EVIDENCE, _ASPECT = 3, 4, 6, 8
 
@@ -67,12 +68,12 @@ def read_gaf(
     >>> data.feature_names, data.ids.tolist()
     (('GO:1',), ['gene1'])
     """
-    check_option("read_gaf", "aspect", aspect, (None, *_ASPECTS))
+    check_option("read_gaf", "aspect", aspect, (None, *ASPECTS))
     check_option("read_gaf", "genes", genes, tuple(_COLUMNS))
     check_option("read_gaf", "unknown", unknown, ("raise", "drop"))
     path = file_paths(file)[0]
     terms_of: dict[str, dict[str, int]] = {}
-    for line, cells in _annotations(path):
+    for line, cells in gaf_lines(path):
         if (aspect is None or cells[_ASPECT] == aspect) and (evidence is None or cells[_EVIDENCE] in evidence):
             terms = terms_of.setdefault(cells[_COLUMNS[genes]], {})
             if "NOT" not in cells[_QUALIFIER].split("|"):
@@ -86,7 +87,7 @@ def read_gaf(
         sources.append(known.path)
         terms_of = _resolved(path, terms_of, known, unknown)
         hierarchy = term_hierarchy(
-            known, relations=relations, namespace=None if aspect is None else _ASPECTS[aspect], dangling="drop"
+            known, relations=relations, namespace=None if aspect is None else ASPECTS[aspect], dangling="drop"
         )
     X, names, hierarchy = _matrix(path, terms_of, hierarchy)
     return Dataset(
@@ -100,7 +101,8 @@ def read_gaf(
     )
 
 
-def _annotations(path: PathLike) -> Iterator[tuple[int, list[str]]]:
+def gaf_lines(path: PathLike) -> Iterator[tuple[int, list[str]]]:
+    """Number and cells of each annotation of a GAF 2 file."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         line = line.rstrip("\r")
         if line.startswith("!gaf-version:"):
@@ -126,7 +128,7 @@ def _annotations(path: PathLike) -> Iterator[tuple[int, list[str]]]:
                     column=len("\t".join(cells[:position])) + 2,
                     advice="Fill it in or remove the line.",
                 )
-        if cells[_ASPECT] not in _ASPECTS:
+        if cells[_ASPECT] not in ASPECTS:
             raise FileError(
                 path,
                 f"{shown(cells[_ASPECT])} is no aspect",
