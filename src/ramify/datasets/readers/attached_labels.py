@@ -20,12 +20,13 @@ from ramify.datasets.tables.delimited import delimited_table
 from ramify.datasets.tables.excel import excel_table
 from ramify.datasets.tables.parquet import parquet_table
 from ramify.datasets.tables.table import MISSING, Table, as_text
-from ramify.datasets.tables.table_dataset import TableChoice, listed, table_dataset
+from ramify.datasets.tables.table_dataset import KINDS, TableChoice, listed, table_dataset
 from ramify.datasets.tables.text_column import TextColumn
 from ramify.datasets.term_names import meant_terms
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_option
+from ramify.targets import target_type
 
 OF_THE_TARGET = frozenset(
     {
@@ -66,6 +67,7 @@ class LabelChoice:
     hierarchy: Hierarchy | PathLike | None = None
 
     def __post_init__(self) -> None:
+        check_option("read", "kind", self.kind, (None, *KINDS))
         check_option("read", "aspect", self.aspect, (None, *ASPECTS))
         check_option("read", "missing_target", self.missing_target, ("leave out", "empty", "error"))
         check_integer("read", "min_rows", self.min_rows, low=1)
@@ -320,7 +322,7 @@ def _with_table_target(
     others = [other for other in table.names if other != name] if choice.target is None else listed(choice.target)
     names = list(as_text(table.columns[column]))
     repeated = len({cell for cell in names if cell is not None}) < sum(cell is not None for cell in names)
-    own_kind = choice.kind in (None, "labels", "hierarchy") and choice.path_separator is None
+    own_kind = (choice.kind is None or target_type(choice.kind).has_sets) and choice.path_separator is None
     if len(others) == 1 and others[0] in table.names and own_kind and (repeated or choice.hierarchy is not None):
         labels_of = _pairs(names, as_text(table.columns[table.names.index(others[0])]), choice)
         return _with_label_sets(data, rows, [labels_of[cell] for cell in names], choice, path)
