@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -78,6 +79,16 @@ def test_help_is_light():
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["info", "rank", "fit", "predict"])
+def test_help_begins_with_the_options_that_people_need_first(command):
+    shown = CliRunner().invoke(ramify, [command, "--help"]).output
+    first, more = shown[shown.index("\nOptions:") :].split("\nMore options:\n")
+    names = [line.split()[0] for part in (first, more) for line in part.splitlines() if line.startswith("  -")]
+    assert len([line for line in first.splitlines() if line.startswith("  -")]) == 10
+    params = ramify.get_command(None, command).params
+    assert len(names) == len(set(names)) == 1 + sum(isinstance(param, click.Option) for param in params)
 
 
 STUDY_COMMANDS = ("run", "status", "table", "compare", "export")

@@ -9,6 +9,7 @@ import click
 
 from ramify.analysis.methods import MODEL_METHODS, default_method
 from ramify.cli.options import (
+    FirstOptions,
     OutputFile,
     WholeNumber,
     data_options,
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from ramify.datasets import Dataset
 
 
-@click.command()
+@click.command(
+    cls=FirstOptions,
+    first="--target --output --method --hierarchy --annotations --report --folds --trees --ignore --seed",
+)
 @data_options
 @click.option("-o", "--output", "--model", "model_file", required=True, type=OutputFile(), help="Model file to write.")
 @click.option("--method", default=None, show_default="boosted for tables, else random-forest",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.cli.inputs import read_data
-from ramify.cli.options import data_options, output_options
+from ramify.cli.options import FirstOptions, data_options, output_options
 from ramify.cli.terminal import console, json_text, plain
 
 if TYPE_CHECKING:
@@ -47,7 +47,10 @@ _COLUMN = 13
 """Characters of a line for the titles, and at least for each data set."""
 
 
-@click.command()
+@click.command(
+    cls=FirstOptions,
+    first="--target --hierarchy --annotations --feature-hierarchy --together --kind --id --ignore --missing-target --json",
+)
 @data_options
 @click.option("--feature-hierarchy", default=None, type=click.Path(), help="Hierarchy of the features: OBO or edges.")
 @click.option("--together", is_flag=True, help="Read all files as the parts of one data set.")

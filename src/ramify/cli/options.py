@@ -90,6 +90,34 @@ def _files_read(names: Iterable[str | Path]) -> set[Path]:
     return {file.resolve() for file in (*files, *beside) if file is not None}
 
 
+class FirstOptions(click.Command):
+    """A command whose help begins with the options that people need first, the others under "More options".
+
+    Parameters
+    ----------
+    first : str
+        These options, separated by spaces, in the order of the help.
+    """
+
+    def __init__(self, *arguments: Any, first: str, **given: Any) -> None:
+        super().__init__(*arguments, **given)
+        self.first = first.split()
+        known = {name for param in self.params for name in param.opts}
+        if unknown := [name for name in self.first if name not in known]:
+            raise ValueError(f"{self.name} has no option {unknown[0]}; its help cannot begin with it.")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in two sections."""
+        rank = {name: place for place, name in enumerate(self.first)}
+        places = [(min(rank.get(name, len(rank)) for name in param.opts), param) for param in self.get_params(ctx)]
+        places.sort(key=lambda placed: placed[0])
+        for title, wanted in (("Options", True), ("More options", False)):
+            params = [param for place, param in places if (place < len(rank)) is wanted]
+            lines = [line for param in params if (line := param.get_help_record(ctx)) is not None]
+            with formatter.section(title):
+                formatter.write_dl(lines)
+
+
 def data_options(command: Command) -> Command:
     """DATA..., --target, --hierarchy and `reading_options`; `ramify.cli.inputs.read_data` takes them."""
     return _with(

@@ -11,7 +11,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options, report_option
+from ramify.cli.options import (
+    FirstOptions,
+    OutputFile,
+    data_options,
+    jobs_option,
+    keep_inputs,
+    output_options,
+    report_option,
+)
 from ramify.cli.terminal import (
     command_line,
     json_text,
@@ -29,7 +37,10 @@ if TYPE_CHECKING:
     from ramify.datasets.tables.target_columns import TargetNotation
 
 
-@click.command()
+@click.command(
+    cls=FirstOptions,
+    first="--target --output --probabilities --top --per-label --report --hierarchy --annotations --id --json",
+)
 @click.argument("model_file", metavar="MODEL", type=click.Path())
 @data_options
 @click.option("-o", "--output", default=None, type=OutputFile(*TABLES),

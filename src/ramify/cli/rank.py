@@ -10,6 +10,7 @@ import click
 
 from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS
 from ramify.cli.options import (
+    FirstOptions,
     OutputFile,
     WholeNumber,
     data_options,
@@ -60,7 +61,10 @@ class ErrorRate(click.ParamType):
         return number
 
 
-@click.command()
+@click.command(
+    cls=FirstOptions,
+    first="--target --output --report --hierarchy --annotations --label --method --trees --ignore --seed",
+)
 @data_options
 @click.option(
     "--feature-hierarchy", default=None, type=click.Path(), help="Hierarchy of the features, for groups: OBO or edges."

@@ -153,11 +153,12 @@ def _ids(data: Dataset) -> Sequence[Any]:
 
 
 def _candidates(data: Dataset) -> list[str]:
-    """Columns that may name the rows."""
+    """Columns that may name the rows: the first, and those of text."""
     if data.inspection is None:
         return []
-    columns = [column for column in data.inspection.columns if column.name != data.id_name]
-    return [column.name for column in columns if column.kind in ("identifier", "text", "nominal")]
+    first, *others = data.inspection.columns or (None,)
+    named = [column.name for column in others if column.kind in ("identifier", "text", "nominal")]
+    return [name for name in ([] if first is None else [first.name, *named]) if name != data.id_name]
 
 
 def _named_rows(read_rows: Callable[[str | None], Dataset], ways: Sequence[_Names], path: Path) -> tuple[Dataset, int]:
@@ -437,4 +438,5 @@ def _with_all_rows(data: Dataset, found: Dataset, index: np.ndarray, *, known: b
     else:
         filler = np.full((1, *y.shape[1:]), -1 if y.dtype.kind in "iu" else np.nan, dtype=y.dtype)
         y = np.concatenate([y, filler])[position]
-    return replace(found, X=data.X, y=y, ids=data.ids, sample_weight=data.sample_weight, parts=data.parts)
+    kept = ("target", "label_names", "targets", "hierarchy", "titles", "notes")
+    return replace(data, y=y, **{name: getattr(found, name) for name in kept})
