@@ -49,7 +49,7 @@ _COLUMN = 13
 
 @click.command(
     cls=FirstOptions,
-    first="--target --hierarchy --annotations --feature-hierarchy --together --kind --id --ignore --missing-target --json",
+    first="--target --hierarchy --annotations --feature-hierarchy --together --kind --id --ignore --weight --json",
 )
 @data_options
 @click.option("--feature-hierarchy", default=None, type=click.Path(), help="Hierarchy of the features: OBO or edges.")
