@@ -6,6 +6,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace ramify {
@@ -53,12 +54,11 @@ void work_alone(std::int64_t n_tasks, const Task& task, const Poll& poll) {
 
 }  // namespace
 
-Control::Control(const Poll& poll)
-    : poll_(poll ? &poll : nullptr), next_poll_(std::chrono::steady_clock::now() + patience) {}
+Control::Control(Poll poll) : poll_(std::move(poll)), next_poll_(std::chrono::steady_clock::now() + patience) {}
 
 void Control::poll_when_due() const {
   if (std::chrono::steady_clock::now() < next_poll_) return;
-  if (!(*poll_)(n_done_)) throw Cancelled();
+  if (!poll_(n_done_)) throw Cancelled();
   next_poll_ = std::chrono::steady_clock::now() + patience;
 }
 

@@ -25,13 +25,13 @@ class Control {
   Control() = default;
 
   /// The task's own thread polls, when the task looks.
-  explicit Control(const Poll& poll);
+  explicit Control(Poll poll);
 
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   void check() const {
     if (cancelled()) throw Cancelled();
-    if (poll_ != nullptr) poll_when_due();
+    if (poll_) poll_when_due();
   }
 
   /// Another task is finished.
@@ -40,7 +40,7 @@ class Control {
  private:
   void poll_when_due() const;
 
-  const Poll* poll_ = nullptr;
+  Poll poll_;  ///< its own, so that a caller may pass a temporary
   std::int64_t n_done_ = 0;
   mutable std::chrono::steady_clock::time_point next_poll_;
   std::atomic<bool> cancelled_{false};
