@@ -25,6 +25,13 @@ def save(estimator: BaseEstimator, path: str | Path) -> None:
     path : str or Path
         Where to write. The usual suffix is `.ramify`.
 
+    Raises
+    ------
+    TypeError
+        If a part of the estimator cannot be held by a file.
+    ValueError
+        If parameters were changed after `fit` so that they no longer belong to what was learnt.
+
     Examples
     --------
     >>> import tempfile

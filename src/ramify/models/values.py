@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from ramify import _core
 from ramify.hierarchy import Hierarchy
 from ramify.models.container import DTYPES, ModelFileError
-from ramify.models.fitted_state import check_state
+from ramify.models.fitted_state import check_state, state_fault
 
 PUBLIC_MODULES = ("ramify.ensemble", "ramify.ranking", "ramify.selection", "ramify.chains")
 MAX_DEPTH = 60
@@ -83,12 +83,19 @@ class Writer:
         if isinstance(value, BaseEstimator):
             parameters = value.get_params(deep=False)
             fitted = {key: part for key, part in vars(value).items() if key not in parameters}
-            return {
+            node = {
                 "kind": "estimator",
                 "class": name,
                 "parameters": {key: self.value(part, f"{where}.{key}") for key, part in parameters.items()},
                 "fitted": {key: self.value(part, f"{where}.{key}") for key, part in fitted.items()},
             }
+            fault = state_fault(value) if fitted else None
+            if fault is not None:
+                raise ValueError(
+                    f"{where} is no longer as fit left it: {fault}. Set its parameters to what they were at fit, or "
+                    "fit it again."
+                )
+            return node
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
         return {
             "kind": "record",
