@@ -6,6 +6,9 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
+
+_MANY_JOBS = 1024
 
 
 def check_integer(owner: object, name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
@@ -24,6 +27,14 @@ def check_jobs(owner: object, n_jobs: Any) -> int | None:
     if not is_integer or n_jobs == 0:
         _refuse(owner, "n_jobs", "an int other than 0 (-1 for all cores) or None", n_jobs)
     return int(n_jobs)
+
+
+def worker_count(n_jobs: int | None) -> int:
+    """Threads or processes to start for `n_jobs`; more than 1024 are as many as there are cores.
+
+    Results are the same for any number, and no system starts millions.
+    """
+    return int(effective_n_jobs(-1 if n_jobs is not None and n_jobs > _MANY_JOBS else n_jobs))
 
 
 def check_real(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
@@ -17,6 +17,7 @@ from ramify.ensemble import ForestClassifier
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.growing import TableForest, feature_table
 from ramify.features import Features, unseen_values_allowed
+from ramify.parameters import worker_count
 from ramify.progress import progress_bar
 
 LINK_RULE = "a link must be a fitted classifier over the features and the labels before it"
@@ -40,7 +41,7 @@ def in_parallel(
             finished: Iterable[Any] = (function(*call) for call in calls)
         else:
             jobs = (delayed(function)(*call) for call in calls)
-            finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+            finished = Parallel(n_jobs=worker_count(n_jobs), return_as="generator")(jobs)
         for result in finished:
             results.append(result)
             if progress is not None:
@@ -171,7 +172,7 @@ class ForestLearner(Learner):
             row_groups=None,
             first_row=0,
             last_row=len(self.labels),
-            n_threads=effective_n_jobs(link.n_jobs),
+            n_threads=worker_count(link.n_jobs),
         )
         seen_by_all = n_trees == 0
         if seen_by_all.all():

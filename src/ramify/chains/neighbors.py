@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from ramify.chains.base import LabelSetClassifier
 from ramify.chains.links import Weights
 from ramify.features import Features, distance_columns, refuse_missing, stored_like
-from ramify.parameters import check_integer, check_real
+from ramify.parameters import check_integer, check_real, worker_count
 from ramify.state import State, integers, matrix, numbers
 
 _UNKNOWN = 2
@@ -155,7 +155,9 @@ class MLkNN(LabelSetClassifier):
         for number, known in enumerate(patterns):
             alike = np.flatnonzero(pattern_of.ravel() == number)
             rows = slice(None) if known.all() else np.flatnonzero(known)
-            search = NearestNeighbors(n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs)
+            search = NearestNeighbors(
+                n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=worker_count(self.n_jobs)
+            )
             neighbors = search.fit(self._rows[rows]).kneighbors(X, return_distance=False)
             labels = self._labels[rows][:, alike]
             found = sum(labels[place].astype(np.intp) for place in neighbors.T)

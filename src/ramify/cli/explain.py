@@ -113,7 +113,11 @@ def _row_number(data: Dataset, row: str) -> int:
     if data.ids is not None:
         ids = [str(name) for name in data.ids]
         if row in ids:
-            return ids.index(row)
+            number = ids.index(row)
+            if row.isdecimal() and int(row) not in {number + 1, 0} and int(row) <= data.n_samples:
+                told = f"Note: --row {row} is the row whose identifier is {row}, row {number + 1}; not row {row}."
+                click.echo(f"{told} --id none counts rows.", err=True)
+            return number
     if row.isdecimal() and 1 <= int(row) <= data.n_samples:
         return int(row) - 1
     known = "" if data.ids is None else f", or an identifier such as {data.ids[0]!r}"

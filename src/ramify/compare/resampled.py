@@ -21,7 +21,7 @@ from ramify.compare.posthoc import holm_adjusted
 from ramify.features.frames import as_array, take_rows
 from ramify.metrics.measured import dense, measured
 from ramify.metrics.measures import larger_is_better, named_measure
-from ramify.parameters import check_integer, check_real
+from ramify.parameters import check_integer, check_real, worker_count
 
 _ONE_LABEL = ("binary", "multiclass")
 
@@ -214,7 +214,7 @@ def methods(
         )
     folds = list(_folds(y, kind, cv, n_repeats, row_groups, random_state))
     tasks = [(estimator, fold, random_state + i) for i, fold in enumerate(folds) for estimator in estimators.values()]
-    values = Parallel(n_jobs=n_jobs)(
+    values = Parallel(n_jobs=worker_count(n_jobs))(
         delayed(_value)(estimator, fold, seed, X, y, name, function, kind in _ONE_LABEL)
         for estimator, fold, seed in tasks
     )

@@ -11,7 +11,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +21,7 @@ from ramify.ensemble.growing import feature_rows, grow
 from ramify.ensemble.training_data import TrainingData, learnt_data, refuse_one_group, training_data
 from ramify.features import Features, apply_features, feature_names
 from ramify.hierarchy import Hierarchy
-from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
+from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real, worker_count
 from ramify.state import (
     ENCODED_FEATURES,
     State,
@@ -296,7 +295,7 @@ class BaseForest(BaseEstimator):
             Node numbers within the tree.
         """
         rows = self.rows_of(X)
-        return _core.apply(self.trees_, rows, n_threads=effective_n_jobs(self.n_jobs))
+        return _core.apply(self.trees_, rows, n_threads=worker_count(self.n_jobs))
 
     def first(self, k: int) -> Self:
         """The first `k` trees as a fitted forest of their own, equal to one grown with `n_estimators=k`.
@@ -343,7 +342,7 @@ class BaseForest(BaseEstimator):
         """
         rows = self.rows_of(X)
         output = self._label_index(label)
-        return _core.contributions(self.trees_, rows, output=output, n_threads=effective_n_jobs(self.n_jobs))
+        return _core.contributions(self.trees_, rows, output=output, n_threads=worker_count(self.n_jobs))
 
     def shap_values(self, X: Any, *, labels: Any = None, background: Any = None, top: int | None = None) -> Explanation:
         """Shapley values: what each feature added to each prediction, the order of the features averaged out.
@@ -407,7 +406,7 @@ class BaseForest(BaseEstimator):
     def _mean_of_trees(self, rows: _core.FeatureRows, first_row: int = 0, last_row: int | None = None) -> np.ndarray:
         """Mean of the trees, of boosted ones their sum, for some of the rows: (n_rows, n_outputs)."""
         stop = rows.n_rows if last_row is None else last_row
-        n_threads = effective_n_jobs(self.n_jobs)
+        n_threads = worker_count(self.n_jobs)
         return _core.predict(self.trees_, rows, first_row=first_row, last_row=stop, n_threads=n_threads)
 
     def _row_blocks(self, n_rows: int) -> Iterator[tuple[int, int]]:
@@ -488,7 +487,7 @@ class BaseForest(BaseEstimator):
             **data.bagging,
             first_row=0,
             last_row=rows.n_rows,
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=worker_count(self.n_jobs),
         )
         return prediction, n_trees > 0
 

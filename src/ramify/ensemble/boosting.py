@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +14,7 @@ from ramify.ensemble.base import BaseForest, feature_count
 from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features
-from ramify.parameters import check_integer, check_jobs, check_real
+from ramify.parameters import check_integer, check_jobs, check_real, worker_count
 from ramify.progress import progress_bar
 from ramify.state import State, matrix, numbers, perhaps
 from ramify.targets import Target
@@ -127,7 +126,7 @@ class BaseBoosted(BaseForest):
                 growth,
                 boosting,
                 sample_weight=_of_mean_one(weights),
-                n_threads=effective_n_jobs(self.n_jobs),
+                n_threads=worker_count(self.n_jobs),
                 progress=progress,
             )
         self.gains_ = sparse.csr_array(gains, shape=(n_features, self.trees_.n_outputs))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +18,7 @@ from ramify.ensemble.training_data import TrainingData
 from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import auprc
-from ramify.parameters import check_option, check_real
+from ramify.parameters import check_option, check_real, worker_count
 from ramify.state import State, numbers, perhaps
 from ramify.targets import ClassTarget, LabelTarget, Target, encode_labels
 from ramify.targets.closure import with_all_ancestors
@@ -221,13 +220,13 @@ class ForestClassifier(ForLabels, ForestParameters):
             threshold=threshold,
             first_row=0,
             last_row=rows.n_rows,
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=worker_count(self.n_jobs),
         )
         return sparse.csr_array((data, indices, indptr), shape=(rows.n_rows, self.trees_.n_outputs))
 
     def _top(self, rows: _core.FeatureRows, k: int) -> tuple[np.ndarray, np.ndarray]:
         """By what the leaves hold: no row of all labels is made."""
-        n_threads = effective_n_jobs(self.n_jobs)
+        n_threads = worker_count(self.n_jobs)
         labels, values = _core.predict(self.trees_, rows, top=k, first_row=0, last_row=rows.n_rows, n_threads=n_threads)
         return labels.astype(np.intp), values
 

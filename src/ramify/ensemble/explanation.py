@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
 from ramify.ensemble.growing import feature_rows
 from ramify.features import apply_features, feature_names
-from ramify.parameters import check_integer
+from ramify.parameters import check_integer, worker_count
 
 _SHOWN = 10
 """Contributions that a notebook lists."""
@@ -204,7 +203,7 @@ def explain(forest: Any, X: Any, *, labels: Any, background: Any, top: int | Non
     rows = feature_rows(features)
     behind = None if background is None else feature_rows(apply_features(forest, background))
     data = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-    options = {"background": behind, "n_threads": effective_n_jobs(forest.n_jobs)}
+    options = {"background": behind, "n_threads": worker_count(forest.n_jobs)}
     if isinstance(labels, str) and labels == "predicted":
         if not hasattr(forest, "_predicted_outputs"):
             raise ValueError(

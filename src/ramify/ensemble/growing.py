@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from joblib.parallel import BACKENDS, get_active_backend
 from scipy import sparse
 
 from ramify import _core
 from ramify.ensemble import pickling  # noqa: F401
 from ramify.features import Features
+from ramify.parameters import worker_count
 from ramify.progress import progress_bar
 from ramify.targets.target import KernelRows
 
@@ -49,7 +50,7 @@ def feature_table(features: Features, *, max_bins: int | None = None, n_jobs: in
     options: dict[str, Any] = {
         "n_categories": features.n_categories,
         "max_bins": max_bins or 0,
-        "n_threads": effective_n_jobs(n_jobs),
+        "n_threads": worker_count(n_jobs),
     }
     values = features.values
     if features.is_sparse:
@@ -102,11 +103,13 @@ def grow(
     work: dict[str, Any] = {"sample_weight": sample_weight, "row_groups": row_groups}
     backend = get_active_backend()[0]
     if isinstance(features, Features) and _is_remote(backend):
-        blocks = _blocks(growth, effective_n_jobs(n_jobs))
+        blocks = _blocks(growth, worker_count(n_jobs))
         data = _sent_once(backend, _Data(features, target, max_bins, work))
-        parts = Parallel(n_jobs=n_jobs, verbose=verbose)(delayed(_grow_block)(data, block) for block in blocks)
+        parts = Parallel(n_jobs=worker_count(n_jobs), verbose=verbose)(
+            delayed(_grow_block)(data, block) for block in blocks
+        )
         return _core.Forest.concatenate(list(parts))
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = worker_count(n_jobs)
     table = feature_table(features, max_bins=max_bins, n_jobs=n_jobs) if isinstance(features, Features) else features
     with progress_bar(growth.n_trees, verbose) as progress:
         return _core.grow(table, target, growth, **work, n_threads=n_threads, progress=progress)

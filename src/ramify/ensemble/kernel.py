@@ -18,7 +18,7 @@ from ramify.ensemble.smooth import SmoothClassifier, SmoothModel, SmoothRegresso
 from ramify.ensemble.threshold import exceeded_threshold, fitted_threshold, is_chosen
 from ramify.features.frames import n_rows
 from ramify.hierarchy import Hierarchy
-from ramify.parameters import check_integer, check_option, check_real
+from ramify.parameters import check_integer, check_option, check_real, worker_count
 from ramify.state import State, matrix, number, numbers, one_of
 from ramify.targets import LabelTarget, NumberTarget
 
@@ -116,7 +116,7 @@ class BaseKernel(SmoothModel):
             few = np.sort(drawn[:_SHARPNESS_ROWS])
             sharpnesses, penalties = self._candidates(rows.shape[0])
             if len(sharpnesses) > 1:
-                bases = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                bases = Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(
                     delayed(self._tried)(sharpness, penalties, rows, few, few, target, roots)
                     for sharpness in sharpnesses
                 )
@@ -236,7 +236,7 @@ class BaseKernel(SmoothModel):
             found[block] = self._similar(rows, self._centres, self.sharpness_) @ self._coefficients + offset
 
         with threadpool_limits(limits=1, user_api="blas"):
-            Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(
                 delayed(predict)(block, rows) for block, rows in self._row_blocks(X)
             )
         return found

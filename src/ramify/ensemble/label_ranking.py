@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
@@ -24,7 +23,7 @@ from ramify.ensemble.training_data import TrainingData
 from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.features import Features
 from ramify.metrics.label_rankings import kendall_tau
-from ramify.parameters import check_integer, check_option, check_real
+from ramify.parameters import check_integer, check_option, check_real, worker_count
 from ramify.state import State, numbers, one_of, perhaps, texts
 from ramify.targets import RankingTarget, encode_rankings
 from ramify.targets.rankings import average_ranking, label_pairs, mean_preferences, pair_names, rank_labels
@@ -207,7 +206,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     def pair_importances_(self) -> NDArray[np.float64]:
         """Genie3 scores per label pair, of shape (n_features, n_pairs)."""
         check_is_fitted(self, "trees_")
-        gains = _core.genie3(self.trees_, output_weights=self.output_weights(), n_threads=effective_n_jobs(self.n_jobs))
+        gains = _core.genie3(self.trees_, output_weights=self.output_weights(), n_threads=worker_count(self.n_jobs))
         return sparse.csr_array(gains, shape=(self.n_features_in_, self.trees_.n_outputs)).toarray()
 
     @property
@@ -244,7 +243,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
             feature_table(data.features, n_jobs=self.n_jobs),
             data.target.kernel_rows(),
             **data.bagging,
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=worker_count(self.n_jobs),
             progress=None,
         )
 
@@ -315,7 +314,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
             as_signs=self.aggregate == "mallows",
             out_of_bag=out_of_bag is not None,
             **bagging,
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=worker_count(self.n_jobs),
         )
 
     def _consensus(self, sums: NDArray[np.float64], n_trees: NDArray[np.int64]) -> NDArray[np.float64]:

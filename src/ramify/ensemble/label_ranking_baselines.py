@@ -29,7 +29,7 @@ from ramify.features import (
 )
 from ramify.features.frames import weighing_data
 from ramify.metrics.label_rankings import kendall_tau
-from ramify.parameters import check_integer, check_jobs, check_option
+from ramify.parameters import check_integer, check_jobs, check_option, worker_count
 from ramify.state import ENCODED_FEATURES, State, count, fitting, flags, integers, matrix, numbers, perhaps, texts
 from ramify.targets.rankings import (
     break_ties,
@@ -270,7 +270,7 @@ class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
     def _mean_signs(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         X = distance_columns(self, apply_features(self, X))
-        search = NearestNeighbors(n_neighbors=self._n_neighbors, n_jobs=self.n_jobs).fit(self._X)
+        search = NearestNeighbors(n_neighbors=self._n_neighbors, n_jobs=worker_count(self.n_jobs)).fit(self._X)
         neighbors = search.kneighbors(stored_like(self._X, X), return_distance=False)
         signs = np.zeros((X.shape[0], self._signs.shape[1]))
         compared = np.zeros(signs.shape)

@@ -23,7 +23,7 @@ from ramify.features import Features
 from ramify.features.frames import n_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
-from ramify.parameters import check_integer, check_real
+from ramify.parameters import check_integer, check_real, worker_count
 from ramify.progress import progress_bar
 from ramify.state import State, count, numbers
 from ramify.targets import LabelTarget
@@ -238,7 +238,9 @@ class NetworkClassifier(SmoothClassifier):
                 return kept
 
             try:
-                runs = Parallel(n_jobs=self.n_jobs, require="sharedmem")(map(delayed(trained), self._seeds()[1:]))
+                runs = Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(
+                    map(delayed(trained), self._seeds()[1:])
+                )
             except BaseException:
                 stop.set()
                 raise
@@ -330,7 +332,7 @@ class NetworkClassifier(SmoothClassifier):
             found[block] = self._mean(rows.astype(np.float32), maximum)
 
         with threadpool_limits(limits=1, user_api="blas"):
-            Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(
                 delayed(predict)(block, rows) for block, rows in self._row_blocks(X)
             )
         return found

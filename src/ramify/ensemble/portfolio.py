@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -38,7 +38,7 @@ from ramify.features import Features, learn_features, unseen_values_allowed
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
-from ramify.parameters import check_integer, check_jobs, check_option, check_real
+from ramify.parameters import check_integer, check_jobs, check_option, check_real, worker_count
 from ramify.progress import progress_bar
 from ramify.state import ENCODED_FEATURES, State, count, fitting, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
@@ -370,7 +370,7 @@ class Portfolio(BaseEstimator):
         self, run: Callable[..., dict[str, Any]], tasks: list[tuple[Any, ...]], title: str
     ) -> list[dict[str, Any]]:
         """Results of the tasks, in their order; each also takes its share of the threads."""
-        n_threads = 1 if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        n_threads = 1 if self.n_jobs is None else worker_count(self.n_jobs)
         n_at_once = max(1, min(n_threads, len(tasks)))
         share = None if self.n_jobs is None else n_threads // n_at_once
         done: list[str] = []

@@ -33,7 +33,7 @@ from ramify.features.checks import (
     warn_of_unseen,
 )
 from ramify.features.file_columns import keep_columns
-from ramify.features.frames import canonical, columns_of_table, n_rows, nominal_columns
+from ramify.features.frames import canonical, columns_of_table, n_rows, nominal_columns, refuse_masked
 from ramify.features.own_codes import own_codes, zero_one_values
 
 
@@ -145,6 +145,7 @@ def finite_features(estimator: Any, X: Any, *, reset: bool = True, allow_missing
     **options
         Further parameters of scikit-learn's `validate_data`.
     """
+    refuse_masked("X", X)
     refuse_dates(estimator, X)
     refuse_repeated_names(estimator, X)
     keep_columns(estimator, X, reset=reset)

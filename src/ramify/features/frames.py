@@ -89,6 +89,7 @@ def as_array(y: Any) -> np.ndarray:
     array([[1, 1],
            [0, 0]])
     """
+    refuse_masked("y", y)
     array = np.asarray(y)
     if array.dtype != object:
         return array
@@ -101,6 +102,15 @@ def as_array(y: Any) -> np.ndarray:
     if not columns or not all(column.dtype.kind in "biuf" for column in columns):
         return array
     return columns[0] if array.ndim == 1 else np.column_stack(columns)
+
+
+def refuse_masked(name: str, values: Any) -> None:
+    """Refuse an array with masked cells, which would count with the values behind the mask."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} is a masked array with masked cells. Write what is missing as NaN: "
+            f"np.ma.filled({name}.astype(float), np.nan)."
+        )
 
 
 def n_rows(X: Any) -> int:

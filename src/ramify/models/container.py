@@ -50,6 +50,8 @@ def write_container(path: Path, version: str, model: Any, arrays: list[np.ndarra
 
 def read_container(path: Path) -> tuple[Any, list[np.ndarray]]:
     """The model and the arrays of a file whose sizes and hashes are all right."""
+    if path.exists() and not path.is_file() and not path.is_dir():  # opening a pipe would wait for a writer
+        raise ModelFileError("This is no regular file. Save the model to a file first.")
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         manifest, start = _read_manifest(file, size)

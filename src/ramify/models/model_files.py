@@ -84,6 +84,8 @@ def load(path: str | Path) -> Any:
     3
     """
     file = Path(path)
+    if file.is_symlink() and not file.exists():
+        raise FileNotFoundError(f"{file}: this link leads to no file. Mend the link, or name the file itself.")
     try:
         model, arrays = read_container(file)
         estimator = Reader(arrays).value(model)

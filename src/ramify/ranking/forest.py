@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +18,7 @@ from ramify.ensemble.forests import check_forest, forest_for
 from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.ensemble.training_data import TrainingData
 from ramify.features import Features, feature_names
-from ramify.parameters import check_flag, check_integer, check_jobs, check_option
+from ramify.parameters import check_flag, check_integer, check_jobs, check_option, worker_count
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.state import FEATURES, State, fitting, instance
@@ -431,7 +430,7 @@ def _score_means(
     error: str | None = None,
 ) -> dict[str, tuple[np.ndarray, Any]]:
     """Mean over the trees of each score, and of the score per label or None."""
-    n_threads = effective_n_jobs(forest.n_jobs)
+    n_threads = worker_count(forest.n_jobs)
     means: dict[str, tuple[np.ndarray, Any]] = {}
     for name in scores:
         if name == "symbolic":

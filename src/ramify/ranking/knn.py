@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 
 from ramify.ensemble.row_weights import checked_sample_weight
@@ -15,7 +14,7 @@ from ramify.features.distances import FeatureSpace
 from ramify.features.frames import column_names, weighing_data
 from ramify.hierarchy import Hierarchy
 from ramify.metrics.target_measure import target_score
-from ramify.parameters import check_integer, check_jobs, check_option
+from ramify.parameters import check_integer, check_jobs, check_option, worker_count
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.targets import MEASURED_KINDS, encode
 
@@ -103,7 +102,7 @@ def knn_quality(
     weights = [np.maximum(0.0, one.scores_for(names)) for one in rankings]
     learnt = encode(y, kind=target, hierarchy=hierarchy, partly_known=True)
     vectors, truth = learnt.vectors(), learnt.truth(y_test)
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = worker_count(n_jobs)
 
     def quality(weight: np.ndarray) -> float:
         nearest = _nearest(features, tested, weight, n_neighbors, n_threads)

@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -20,7 +19,7 @@ from ramify.ensemble.training_data import training_data
 from ramify.features import Features, feature_names, learn_features
 from ramify.features.distances import FeatureSpace
 from ramify.hierarchy import Hierarchy
-from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real
+from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real, worker_count
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.state import ENCODED_FEATURES, State, instance
@@ -262,7 +261,7 @@ def _rankings(
     for k in n_neighbors:
         check_integer(ranker, "n_neighbors", k, low=1, high=n_samples - 1)
     counts = [_check_iterations(ranker, m, n_samples) for m in n_iterations]
-    distance = target.distance(ranker.distance, bound=ranker.bound, n_threads=effective_n_jobs(ranker.n_jobs))
+    distance = target.distance(ranker.distance, bound=ranker.bound, n_threads=worker_count(ranker.n_jobs))
     if _is_constant(distance, n_samples):
         raise ValueError("Relief needs examples with different targets. All rows of y are the same.")
     labels = target.label_columns() if ranker.per_label else None
@@ -405,7 +404,7 @@ class _Sums:
             self.labels = _unknown_as_mean(labels)
         self.n_neighbors = n_neighbors
         self.sigma = ranker.sigma
-        self.n_threads = effective_n_jobs(ranker.n_jobs)
+        self.n_threads = worker_count(ranker.n_jobs)
         self.totals = [_Totals() for _ in n_neighbors]
         self.weights = weights
         self.n_added = 0

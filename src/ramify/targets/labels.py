@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any, ClassVar
 
 import numpy as np
@@ -270,6 +271,8 @@ def _encode_classes(y: Any) -> ClassTarget:
         warnings.warn(message, DataConversionWarning, stacklevel=3)
     values = column_or_1d(array)
     refuse_missing(values)
+    if values.dtype == object:
+        _refuse_mixed_types(values)
     check_classification_targets(values)
     classes, codes = np.unique(values, return_inverse=True)
     n_samples = len(values)
@@ -277,6 +280,16 @@ def _encode_classes(y: Any) -> ClassTarget:
     Y = sparse.csr_array((ones, codes, np.arange(n_samples + 1)), shape=(n_samples, len(classes)))
     names = tuple(str(value) for value in classes.tolist())
     return ClassTarget(Y=Y, names=names, weights=np.ones(len(classes)), classes=classes)
+
+
+def _refuse_mixed_types(values: np.ndarray) -> None:
+    """Refuse classes that have no common order."""
+    kinds = {"number" if isinstance(value, Number) else type(value).__name__: value for value in values.tolist()}
+    if len(kinds) > 1:
+        shown = " and ".join(f"{value!r} ({kind})" for kind, value in sorted(kinds.items())[:2])
+        raise TypeError(
+            f"Classes must be of one type, but y holds {shown}. Convert them, for instance with np.array(y, dtype=str)."
+        )
 
 
 def _encode_label_sets(y: Any, hierarchy: Hierarchy | None, *, partly_known: bool) -> LabelTarget:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -128,6 +129,7 @@ def encode_numbers(
     names = tuple(map(str, columns)) if columns is not None else tuple(f"y{j}" for j in range(array.shape[1]))
     unknown = sparse.csr_array(np.isnan(array)) if np.isnan(array).any() else None
     refuse_nowhere_known(names, unknown, "target")
+    _refuse_too_large(array, names)
     pivot = _pivot(array)
     mean = _average(array - pivot, sample_weight)
     centred = (array - pivot) - mean
@@ -148,6 +150,18 @@ def encode_numbers(
         given=given,
         unknown=unknown,
     )
+
+
+def _refuse_too_large(array: np.ndarray, names: Sequence[str]) -> None:
+    """Refuse numbers whose sum over the rows or distance from each other no float can hold."""
+    largest = np.nanmax(np.abs(array), axis=0, initial=0.0)
+    overflows = largest > np.finfo(np.float64).max / (2 * max(1, len(array)))
+    if overflows.any():
+        column = int(np.flatnonzero(overflows)[0])
+        raise ValueError(
+            f"The numbers of {names[column]!r} are too large (up to {largest[column]:g}): sums of them would overflow. "
+            "Divide them by a constant, or take their logarithm."
+        )
 
 
 def _average(columns: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -89,6 +89,8 @@ def file_paths(files: PathLike | Sequence[PathLike]) -> list[Path]:
         path = Path(entry)
         if path.is_dir():
             raise FileError(path, "this is a folder", advice="Name the files in it.")
+        if path.is_symlink() and not path.exists():
+            raise FileError(path, "this link leads to no file", advice="Mend the link, or name the file itself.")
         if not path.exists():
             raise FileNotFoundError(f"{path}: there is no such file. {_advice_for_missing(path)}")
         if not path.is_file():

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 
 from ramify.features import Features
+from ramify.parameters import worker_count
 from ramify.progress import progress_bar
 from ramify.ranking.discovery.exceedances import Exceedances
 from ramify.ranking.discovery.feature_curves import (
@@ -72,7 +72,7 @@ def association(
     Molecular Biology 9, 2010.
     """
     orders = RowOrders(len(outcome.truth), row_groups, seed)
-    test = _Test(target_vectors(outcome.truth, row_weights), BranchMaxima.of(outcome), orders, effective_n_jobs(n_jobs))
+    test = _Test(target_vectors(outcome.truth, row_weights), BranchMaxima.of(outcome), orders, worker_count(n_jobs))
     return test.run(features, seed, verbose)
 
 

@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse, stats
 from sklearn.base import clone
 
 from ramify import _core
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features
+from ramify.parameters import worker_count
 from ramify.progress import progress_bar
 from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.control import simes
@@ -112,7 +112,7 @@ class Survey:
             "row_weights": self.row_weights,
             "sample_weight": self.growing_weights,
             "row_groups": self.row_groups.kernel_groups,
-            "n_threads": effective_n_jobs(question.n_jobs),
+            "n_threads": worker_count(question.n_jobs),
         }
 
     def sums(self, units: list[Unit], residuals: np.ndarray) -> Any:
@@ -130,7 +130,7 @@ class Survey:
             row_groups=self.row_groups.kernel_groups,
             first_row=first,
             last_row=last,
-            n_threads=effective_n_jobs(self.question.n_jobs),
+            n_threads=worker_count(self.question.n_jobs),
         )
         return found[:, self.outcome.outputs]
 

@@ -13,6 +13,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
+from ramify.parameters import worker_count
 from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import (
@@ -155,7 +156,7 @@ def modelled_units(
     n_done = 0
     while waiting:
         of_group = [(feature, group) for group in waiting for feature in group]
-        parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+        parallel = Parallel(n_jobs=worker_count(n_jobs), require="sharedmem", return_as="generator")
         learnt = parallel(delayed(model)(feature, group) for feature, group in of_group)
         merged: list[tuple[int, ...]] = []
         for group in waiting:
