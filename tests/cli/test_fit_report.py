@@ -35,7 +35,7 @@ def test_fit_reports_a_hierarchy_with_titles_and_reasons(folder):
     for text in (
         "mitotic cell cycle (GO:0000278)",
         "How well is it predicted?",
-        "Measured by cross-validation with 3 folds",
+        "has learnt from these rows",
     ):
         assert text in page
 

@@ -24,13 +24,23 @@ _OF_TABLES: dict[str, dict[str, Any]] = {
 }
 """What predicts better on tables, whose columns differ much in what they say."""
 
+_FEW_LABELS = 50
+_FEWEST_ROWS = 50
+
 
 def default_method(data: Dataset) -> str:
     """The method that predicts best by itself on such data: boosted trees on tables, else a random forest."""
+    return "boosted" if _is_table(data) and data.row_groups is None else "random-forest"
+
+
+def _is_table(data: Dataset) -> bool:
+    """Whether data are as most tables: dense features, and classes, numbers or a few labels without a hierarchy."""
+    from scipy import sparse
+
     from ramify.ensemble.forests import BOOSTED
 
-    is_table = data.inspection is not None and data.row_groups is None
-    return "boosted" if is_table and data.target_type.forest in BOOSTED else "random-forest"
+    is_plain = data.hierarchy is None and not sparse.issparse(data.X) and data.n_samples >= _FEWEST_ROWS
+    return is_plain and data.target_type.forest in BOOSTED and data.n_labels <= _FEW_LABELS
 
 
 @dataclass(frozen=True)
@@ -256,7 +266,7 @@ def _forest(name: str) -> Callable[..., Any]:
     def build(data: Dataset, **parameters: Any) -> Any:
         from ramify.analysis.model_data import forest_for
 
-        known = ENSEMBLES[name] | (_OF_TABLES.get(name, {}) if data.inspection is not None else {})
+        known = ENSEMBLES[name] | (_OF_TABLES.get(name, {}) if _is_table(data) else {})
         return forest_for(data, **(known | parameters))
 
     return build

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -182,7 +183,14 @@ def _file_table(
         )
 
     wanted = as_text(names)
-    frame = parsed(wanted)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # cells would be lost
+            frame = parsed(wanted)
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        fault = f"the rows cannot be cut into cells ({str(error).rpartition('error: ')[2].strip()})"
+        advice = 'Put cells with separators between quotes "..." and write a quote inside as "".'
+        raise FileError(path, fault, line=1, advice=advice) from None
     if text := _changed_by_parsing(frame, content, layout) - wanted:
         exact = parsed(wanted | text)
         for j in text:
