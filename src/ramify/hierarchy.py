@@ -19,7 +19,7 @@ _AGGREGATES: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "min": np.min, "m
 class Hierarchy:
     """An immutable tree or DAG over named nodes, with one weight and one depth per node.
 
-    Use `from_paths`, `from_edges`, `from_dict` or `from_networkx`, or a reader of `ramify.datasets`.
+    Use `from_paths`, `from_columns`, `from_edges`, `from_dict` or `from_networkx`, or a reader of `ramify.datasets`.
 
     Parameters
     ----------
@@ -131,6 +131,42 @@ class Hierarchy:
                         parent_of[name] = separator.join(steps[: depth - 1])
         edges = [(position[parent], position[child]) for child, parent in parent_of.items()]
         return cls(tuple(position), np.array(edges, dtype=np.int64).reshape(-1, 2), w0=w0, aggregate=aggregate)
+
+    @classmethod
+    def from_columns(
+        cls, frame: Any, *, separator: str = "/", w0: float = 0.75, aggregate: Aggregate = "mean"
+    ) -> Hierarchy:
+        """Build a tree from nested columns, the widest level first; a node's name is its path, as of `from_paths`.
+
+        Parameters
+        ----------
+        frame : frame or sequence of rows
+            A row per path, such as department, aisle, shelf; a missing or empty cell ends the path.
+        separator : str, default="/"
+            What the steps are joined by in the names of nodes.
+        w0, aggregate
+            As of the class.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from ramify import Hierarchy
+        >>> shelves = pd.DataFrame({"department": ["food", "food", "tools"], "aisle": ["bread", "fruit", None]})
+        >>> Hierarchy.from_columns(shelves).names
+        ('food', 'food/bread', 'food/fruit', 'tools')
+        """
+        rows = frame.to_numpy() if hasattr(frame, "to_numpy") else frame
+        paths: dict[str, None] = {}
+        for number, row in enumerate(rows, start=1):
+            cells = ["" if cell is None or cell != cell else str(cell).strip() for cell in row]  # NaN is not itself
+            steps = [cell for cell in cells if cell]
+            if any(cells[len(steps) :]):
+                raise ValueError(f"Row {number} has an empty cell above {steps[-1]!r}; fill in the level above it.")
+            if wrong := [step for step in steps if separator in step]:
+                raise ValueError(f"{wrong[0]!r} holds the separator {separator!r}. Name another separator.")
+            if steps:
+                paths[separator.join(steps)] = None
+        return cls.from_paths(paths, separator=separator, w0=w0, aggregate=aggregate)
 
     @classmethod
     def from_dict(

@@ -158,6 +158,8 @@ _READING = (
     ("--evidence", "evidence", str, True, "Of GAF annotations, only those with this code; several times for several."),
     ("--min-rows", "min_rows", WholeNumber(1), False,
      "Labels of --annotations that fewer rows have are left out [default: 10]."),
+    ("--add-branches", "add_branches", click.Choice(["sum", "mean", "max"]), False,
+     "Add inner nodes of the feature hierarchy as features, from those below them."),
     ("--unknown", "unknown", str, False, "What target cells hold where nothing is known [default: nothing]."),
 )  # fmt: skip
 """Option, the parameter of `ramify.datasets.read` that it is, its type, whether several are taken, and its help."""

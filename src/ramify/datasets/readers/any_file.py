@@ -13,6 +13,7 @@ import numpy as np
 
 from ramify.datasets.copied_rows import copied_rows
 from ramify.datasets.dataset import Dataset, Target
+from ramify.datasets.feature_paths import BRANCHES, Branches, with_branches, with_feature_paths
 from ramify.datasets.readers.arff import read_arff
 from ramify.datasets.readers.attached_hierarchy import with_features_ordered, with_labels_ordered
 from ramify.datasets.readers.attached_labels import OF_THE_TARGET, LabelChoice, with_labels_of
@@ -32,6 +33,7 @@ from ramify.datasets.tables.table_dataset import TableChoice, exact_text, ignore
 from ramify.datasets.tables.text_column import TextColumn
 from ramify.datasets.tables.text_layout import first_records
 from ramify.hierarchy import Hierarchy
+from ramify.parameters import check_option
 
 _DECIMAL_COMMA = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})*,\d{1,2}|[-+]?\d+,\d{1,2}")
 _TABLE = {name for name in signature(TableChoice).parameters if name != "target"}
@@ -66,6 +68,7 @@ def read(
     min_rows: int = 10,
     hierarchy: Hierarchy | PathLike | None = None,
     feature_hierarchy: Hierarchy | PathLike | None = None,
+    add_branches: Branches | None = None,
     **options: Any,
 ) -> Dataset:
     r"""Read a data set: a file with the reader that its name calls for, or a frame.
@@ -132,7 +135,10 @@ def read(
         Hierarchy of the labels, or its file: OBO or edges. Labels that the data do not have are left out, unless they
         lie above one; rows get all ancestors of their labels.
     feature_hierarchy : Hierarchy or path, optional
-        Hierarchy of the features, or its file: OBO or edges.
+        Hierarchy of the features, or its file: OBO or edges. By default features of a table whose names are paths,
+        such as `k__Bacteria;p__Firmicutes` or `meta|diet|fibre`, form one.
+    add_branches : {"sum", "mean", "max"}, optional
+        Add a feature for each inner node of the feature hierarchy that is none: of the numeric features below it.
     **options
         Further parameters of the reader of ARFF, Mulan, ranking or GAF files; of tables `missing` (cells that hold
         nothing), `storage` of X ("auto", "dense" or "sparse") and `transposed` (whether lines are columns).
@@ -195,7 +201,12 @@ def read(
     if hierarchy is not None:
         data = with_labels_ordered(data, hierarchy)
     if feature_hierarchy is not None:
-        data = with_features_ordered(data, feature_hierarchy)
+        data = with_features_ordered(data, feature_hierarchy, ancestors=add_branches is not None)
+    elif data.inspection is not None and data.feature_hierarchy is None:
+        data = with_feature_paths(data)
+    if add_branches is not None:
+        check_option("read", "add_branches", add_branches, BRANCHES)
+        data = with_branches(data, add_branches)
     return data
 
 

@@ -90,15 +90,19 @@ def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | Terms | PathLike) 
     )
 
 
-def with_features_ordered(data: Dataset, hierarchy: Hierarchy | PathLike) -> Dataset:
-    """The data with the hierarchy of those features that it names, under the features' own names."""
+def with_features_ordered(data: Dataset, hierarchy: Hierarchy | PathLike, *, ancestors: bool = False) -> Dataset:
+    """The data with the hierarchy of those features that it names, under the features' own names.
+
+    With `ancestors` it also holds all terms above them.
+    """
     terms = terms_of(hierarchy)
     meant = meant_terms(dict.fromkeys(data.feature_names), terms.order.names, terms.titles, terms.current)
     names = {term: name for name, term in reversed(meant.items())}  # the first of several features that are one term
     if not names:
         raise ValueError(f"No feature is named in {terms.source}; its terms must be the names of features.")
-    kept = terms.order.subset([term for name, term in meant.items() if names[term] == name])
-    own = Hierarchy([names[term] for term in kept.names], kept.edges, w0=kept.w0, aggregate=kept.aggregate)
+    wanted = [term for name, term in meant.items() if names[term] == name]
+    kept = terms.order.subset(terms.order.decode(terms.order.encode([wanted]))[0] if ancestors else wanted)
+    own = Hierarchy([names.get(term, term) for term in kept.names], kept.edges, w0=kept.w0, aggregate=kept.aggregate)
     titles = {**data.titles, **_titles({name: term for term, name in names.items()}, terms)}
     notes = (*data.notes, *_spelling_notes(meant, terms, "feature"))
     return replace(data, feature_hierarchy=own, titles=titles, notes=notes)
