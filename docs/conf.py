@@ -44,13 +44,23 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 4,
+    "logo": {
+        "text": "Ramify",
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "alt_text": "Ramify",
+    },
+    "secondary_sidebar_items": {"**": ["page-toc"], "performance": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+# Pages without pages beside them have no list of them, but room.
+ALONE = ("performance", "methods", "glossary", "files", "testing", "reliability", "architecture")
+html_sidebars = {page: [] for page in ALONE}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -139,6 +139,7 @@ def performance_page(benchmarks: Path, saved: Path) -> str:
         "What the programs in `benchmarks/` printed when they were last run. Each compares with a peer or with itself "
         "in the same run on the same machine; the ratio is what carries over to yours. Repeat one with "
         "`python benchmarks/NAME.py`.",
+        "```{contents}\n:local:\n:depth: 1\n```",
     ]
     for path in sorted(saved.glob("*.*")):
         text = path.read_text(encoding="utf-8").strip()

@@ -15,6 +15,7 @@ import pandas as pd
 from ramify import ForestClassifier
 from ramify.datasets import make_hierarchical, read
 from ramify.metrics import auprc
+from ramify.plots import hierarchy_icicle
 
 # %%
 # The file: 400 genes, 40 measurements, functions in a tree; half of the cells were never looked at.
@@ -50,3 +51,7 @@ print(f"unknown stays unknown:   {reached(y):.3f}")
 print(f"unknown means has not:   {reached(data.hierarchy.close(np.nan_to_num(y).astype(int))):.3f}")
 complete = np.flatnonzero(~np.isnan(y).any(axis=1))
 print(f"only {len(complete)} complete genes: not enough to learn from")
+
+# %%
+# How much is known of each function.
+hierarchy_icicle(data.hierarchy, data.known_share, name="share of genes of which it is known")

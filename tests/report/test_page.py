@@ -57,6 +57,13 @@ def test_charts_with_hostile_method_names_are_well_formed(make_results, tmp_path
         assert not [e for e in tree.iter() if "style" in e.attrib or any(k.startswith("on") for k in e.attrib)]
 
 
+def test_charts_have_a_text_alternative(make_results, tmp_path):
+    page = write_report(make_results(), tmp_path / "r.html").read_text(encoding="utf-8")
+    charts = re.findall(r"<figure>(<svg[^>]*>)", page)
+    assert charts
+    assert all('role="img"' in chart and re.search(r'aria-label="[^"]{10,}"', chart) for chart in charts)
+
+
 def test_policy_allows_only_the_pages_own_style_and_script(make_results, tmp_path):
     import base64
     import hashlib

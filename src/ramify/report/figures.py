@@ -22,16 +22,16 @@ def section_charts(section: Section, content: Content, results: Results) -> list
     """SVG and caption of every chart of a section."""
     with mpl.rc_context(_STYLE):
         return [
-            {"svg": inline_svg(chart.figure, chart.name), "caption": chart.caption}
+            {"svg": inline_svg(chart.figure, chart.name, chart.caption), "caption": chart.caption}
             for chart in section.charts(content, results)
         ]
 
 
-def inline_svg(figure: Figure, prefix: str) -> str:
+def inline_svg(figure: Figure, prefix: str, description: str) -> str:
     """The figure as an SVG element without style attributes, which the page's content-security policy forbids.
 
     Black becomes the page's ink, so that the chart is readable on a dark page; ids get a prefix, so that two charts on
-    one page do not share clip paths.
+    one page do not share clip paths. The description is the text alternative for those who do not see it.
     """
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
@@ -53,6 +53,7 @@ def inline_svg(figure: Figure, prefix: str) -> str:
         if element.tag == f"{{{_SVG}}}text" and "fill" not in element.attrib:
             element.set("fill", "currentColor")
     root.set("role", "img")
+    root.set("aria-label", description)
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _XLINK)
     return ElementTree.tostring(root, encoding="unicode")
