@@ -24,6 +24,7 @@ from ramify.analysis.model_quality import label_parts, measured, measured_by_fol
 from ramify.analysis.results import Results
 from ramify.datasets import Dataset
 from ramify.ensemble import Calibrated, Portfolio
+from ramify.features import unseen_values_allowed
 from ramify.parameters import check_integer, check_option
 from ramify.ranking import forest_ranking
 from ramify.ranking.forest import default_score
@@ -137,7 +138,8 @@ def fit_model(
             (fitted_estimator(method, learnt.rows(train), calibrate=calibrate, **parameters), train, test)
             for train, test in _folds(learnt, n_folds, random_state)
         ]
-        quality = measured_by_folds(model, learnt, folds)
+        with unseen_values_allowed():  # a value of one fold may stand in no other
+            quality = measured_by_folds(model, learnt, folds)
     parts: dict[str, Any] = {}
     if explain and record.of_forest:
         forest = model if calibrate is None else model.estimator_
