@@ -61,7 +61,8 @@ def what_is_said(name: str, folder: Path) -> str:
 def _first_measures(content: dict) -> list[str]:
     """The first two measures in the words of the table."""
     measures = list(content["measures"].items())[:2]
-    found = [f"{title}: {value['model']:.2f}, prior alone {value['prior']:.2f}" for title, value in measures]
+    shown = [(title, *("none" if v is None else f"{v:.2f}" for v in (m["model"], m["prior"]))) for title, m in measures]
+    found = [f"{title}: {model}, prior alone {prior}" for title, model, prior in shown]
     return [content["measured_on"] or "Not measured", *found]
 
 
