@@ -26,6 +26,7 @@ _OF_TABLES: dict[str, dict[str, Any]] = {
 
 _FEW_LABELS = 50
 _FEWEST_ROWS = 50
+_MOST_FEATURES = 2000
 
 
 def default_method(data: Dataset) -> str:
@@ -34,13 +35,11 @@ def default_method(data: Dataset) -> str:
 
 
 def _is_table(data: Dataset) -> bool:
-    """Whether data are as most tables: dense features, and classes, numbers or a few labels without a hierarchy."""
-    from scipy import sparse
-
+    """Whether data are as most tables: not too wide, and classes, numbers or a few labels without a hierarchy."""
     from ramify.ensemble.forests import BOOSTED
 
-    is_plain = data.hierarchy is None and not sparse.issparse(data.X) and data.n_samples >= _FEWEST_ROWS
-    return is_plain and data.target_type.forest in BOOSTED and data.n_labels <= _FEW_LABELS
+    is_plain = data.hierarchy is None and data.target_type.forest in BOOSTED and data.n_labels <= _FEW_LABELS
+    return is_plain and data.n_samples >= _FEWEST_ROWS and data.n_features <= _MOST_FEATURES
 
 
 @dataclass(frozen=True)
