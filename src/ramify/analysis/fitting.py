@@ -103,7 +103,7 @@ def fit_model(
     --------
     >>> from ramify.analysis import fit_model
     >>> from ramify.datasets import make_multilabel
-    >>> fitted = fit_model(make_multilabel(100, random_state=0), n_estimators=10)
+    >>> fitted = fit_model(make_multilabel(100, random_state=0), method="random-forest", n_estimators=10)
     >>> fitted.results.measured_on
     'Measured out of bag on 99 rows'
     """
