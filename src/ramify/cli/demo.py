@@ -38,9 +38,10 @@ DATA, REPORT, RANKING = "data.arff", "report.html", "ranking-{}.csv"
     "-o", "--output", "folder", default="ramify-demo", show_default=True, type=click.Path(file_okay=False),
     help="Folder to write to.",
 )  # fmt: skip
+@click.option("--only-data", is_flag=True, help="Write the data and stop.")
 @running_options
 @output_options
-def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose: bool) -> None:
+def demo(folder: str, only_data: bool, seed: int, jobs: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Generate data with a known truth, run the whole flow on it and write a report.
 
     Takes less than a minute. Each step says what it means and which command does it on your own file.
@@ -58,6 +59,8 @@ def demo(folder: str, seed: int, jobs: int, as_json: bool, quiet: bool, verbose:
     _refuse_used(guide.folder)
     guide.folder.mkdir(parents=True, exist_ok=True)
     data = _generate(guide, seed)
+    if only_data:
+        return
     about = _grow(guide, data, seed, jobs)
     found = _rank(guide, data, seed, jobs)
     _check(guide, found)

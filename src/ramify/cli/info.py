@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.inputs import read_data
+from ramify.cli.inputs import OF_ANNOTATIONS, read_data, tell_notes
 from ramify.cli.options import FirstOptions, data_options, output_options
 from ramify.cli.terminal import console, json_text, plain
 
@@ -105,14 +106,23 @@ def _described(
     feature_hierarchy: str | None,
     reading: dict[str, Any],
 ) -> dict[str, Any]:
-    from ramify.datasets import read_hierarchy
+    from ramify.datasets import read, read_hierarchy
     from ramify.datasets.description import describe, describe_hierarchy
     from ramify.datasets.readers.raw_files import sha256_of
 
     if len(files) == 1 and _ending(files[0]) in {"obo", "edges"}:
         shape = describe_hierarchy(read_hierarchy(files[0]))
         return {"source": files[0], "sha256": sha256_of(files), "nodes": shape}
-    return describe(read_data(files, target, hierarchy, feature_hierarchy, reading))
+    try:
+        data = read_data(files, target, hierarchy, feature_hierarchy, reading)
+    except ValueError as error:
+        if target or hierarchy is not None or OF_ANNOTATIONS & reading.keys():
+            raise
+        # Columns can be told of a table in whose last column nobody finds a target.
+        data = read(files, [], feature_hierarchy=feature_hierarchy, **reading)
+        data = replace(data, notes=(*data.notes, f"No target: {error}"))
+        tell_notes(data)
+    return describe(data)
 
 
 def _print_tables(described: list[dict[str, Any]]) -> None:

@@ -14,6 +14,7 @@ from ramify.cli.terminal import plain, ready_streams
 
 COMMANDS = {
     "demo": "Generate data with a known truth, run the whole flow on it and write a report.",
+    "app": "Do all of this on a page in the browser, without a terminal.",
     "info": "Describe data files: rows, features, labels, hierarchy.",
     "fit": "Learn a model from a data file and save it.",
     "predict": "Predict with a saved model.",
