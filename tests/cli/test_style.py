@@ -174,7 +174,9 @@ def test_every_written_file_is_told(tmp_path, capfd):
 def test_a_mistyped_command_is_corrected(capfd):
     code, _, errors = run(capfd, "ranck", "x.csv")
     assert (code, errors.splitlines()[-1]) == (2, "Error: There is no command 'ranck'. Did you mean 'rank'?")
-    assert run(capfd, "zzz")[2].endswith("There are demo, info, fit, predict, explain, compare, rank, select, study.\n")
+    assert run(capfd, "zzz")[2].endswith(
+        "There are demo, app, info, fit, predict, explain, compare, rank, select, study.\n"
+    )
 
 
 def test_what_is_no_whole_number_is_told_so(capfd):
