@@ -19,7 +19,8 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from ramify.chains import LClassifierChains
-from ramify.datasets import make_multilabel, read_mulan
+from ramify.datasets import make_multilabel
+from ramify.datasets.readers.mulan import read_mulan
 from ramify.ensemble import ForestClassifier
 
 

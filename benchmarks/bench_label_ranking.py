@@ -26,7 +26,7 @@ from sklearn.model_selection import KFold, train_test_split
 
 from ramify.compare import compare as compare_over_sets
 from ramify.compare import wilcoxon
-from ramify.datasets import read_rankings
+from ramify.datasets.readers.label_rankings import read_rankings
 from ramify.ensemble import LabelRankingForest
 from ramify.metrics import kendall_tau
 from ramify.targets.rankings import rank_labels

@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from ramify.datasets import Dataset, read_arff
+from ramify.datasets import Dataset
+from ramify.datasets.readers.arff import read_arff
 from ramify.ensemble import ForestClassifier
 from ramify.ranking import ReliefRanker, forest_ranking, knn_quality
 

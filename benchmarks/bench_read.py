@@ -44,7 +44,7 @@ if how == "ramify" and file.endswith(".csv"):
     import ramify
     read = partial(ramify.read, target="product")
 elif how == "ramify":
-    from ramify.datasets import read_arff as read
+    from ramify.datasets.readers.arff import read_arff as read
 elif how == "pandas, exact":
     read = partial(pandas.read_csv, float_precision="round_trip")
 else:

@@ -17,14 +17,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from ramify.datasets import Dataset, make_feature_hierarchy, read_arff, read_edges
-from ramify.selection import (
-    LazyNaiveBayes,
-    LazySelector,
-    column_hierarchy,
-    cross_validated_selection,
-    presence,
-)
+from ramify.datasets import Dataset, make_feature_hierarchy
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.edges import read_edges
+from ramify.selection import LazyNaiveBayes, LazySelector, cross_validated_selection
+from ramify.selection.binary_features import column_hierarchy, presence
 
 METHODS = {"rpv": "lazy_r", "hip": "lazy_r", "mr": "r"}
 

@@ -268,7 +268,8 @@ MODELS = {
 
 
 def ramify_reader(file: Path) -> int:
-    from ramify.datasets import FileError, read_arff
+    from ramify.datasets import FileError
+    from ramify.datasets.readers.arff import read_arff
 
     try:
         read_arff(file)

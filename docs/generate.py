@@ -89,7 +89,7 @@ def _section(title: str, names: list[str], summary: str, module: str | None = No
 
 def methods_page() -> str:
     """Every method by its name, from the records that the command line and the report use."""
-    from ramify.analysis import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS
+    from ramify.analysis.methods import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS
 
     def table(columns: dict[str, Any], methods: dict[str, Any]) -> str:
         lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]

@@ -16,7 +16,8 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from ramify.study import Study, load_study_file
+from ramify.study import Study
+from ramify.study.study_files import load_study_file
 
 DOCS = Path(__file__).resolve().parent
 PAGES = DOCS / "studies"

@@ -15,13 +15,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.stats import wilcoxon
 
-from ramify.datasets import Dataset, make_hierarchical, read_arff
+from ramify.datasets import Dataset, make_hierarchical
+from ramify.datasets.readers.arff import read_arff
 from ramify.ensemble import ForestClassifier
 from ramify.metrics import auprc
 from ramify.plots import addition_curves
-from ramify.ranking import ReliefRanker, relief_path
-from ramify.study import Study, available, data_files, data_folder
+from ramify.ranking import ReliefRanker
+from ramify.ranking.relief import relief_path
+from ramify.study import Study, available
 from ramify.study.cells import Cell
+from ramify.study.study_files import data_files, data_folder
 
 # In place of the paper's Yeast-GO, SCOP-GO and SCOP-FUN, pheno_GO and eisen_GO: those are not at hand.
 FILES = data_files("hmc_relieff")

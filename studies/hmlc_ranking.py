@@ -14,20 +14,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 from ramify_studies.figures import quality_by_size
 
-from ramify.compare import average_ranks, compare, friedman, nemenyi, wilcoxon
-from ramify.datasets import Dataset, read_arff
+from ramify.compare import compare, friedman, nemenyi, wilcoxon
+from ramify.compare.result_table import average_ranks
+from ramify.datasets import Dataset
+from ramify.datasets.readers.arff import read_arff
 from ramify.ensemble import BoostedClassifier, ForestClassifier
 from ramify.plots import critical_difference
-from ramify.ranking import (
-    ReliefRanker,
-    efficiency,
-    forest_ranking,
-    fuji,
-    knn_quality,
-    nested_rankings,
-    relief_path,
-)
-from ramify.study import Study, available, data_files, data_folder
+from ramify.ranking import ReliefRanker, forest_ranking, fuji, knn_quality, nested_rankings
+from ramify.ranking.agreement import efficiency
+from ramify.ranking.relief import relief_path
+from ramify.study import Study, available
+from ramify.study.study_files import data_files, data_folder
 
 FILES = data_files("hmlc_ranking")
 # Of the paper's 30 sets these are not at hand.

@@ -32,32 +32,27 @@ from ramify_studies.chain_figures import (
 from scipy import sparse
 from sklearn.model_selection import ShuffleSplit
 
-from ramify.chains import (
-    BinaryRelevance,
-    ClassifierChain,
-    EnsembleOfChains,
-    LClassifierChains,
-    R2Screening,
-    global_importance,
-    importance_index,
-    label_statistics,
-    screening_sweep,
-    stratified_parts,
-    top_predictors,
-)
+from ramify.chains import BinaryRelevance, ClassifierChain, EnsembleOfChains, LClassifierChains, R2Screening
 from ramify.chains.chain_order import OrderErrors
-from ramify.compare import average_ranks, bonferroni_dunn, compare, holm
+from ramify.chains.importance import global_importance, importance_index, top_predictors
+from ramify.chains.screening import screening_sweep
+from ramify.chains.statistics import label_statistics
+from ramify.chains.stratification import stratified_parts
+from ramify.compare import bonferroni_dunn, compare, holm
 from ramify.compare.omnibus import friedman_of_ranks
-from ramify.compare.result_table import rank_methods
-from ramify.datasets import Dataset, make_multilabel, read_mulan
+from ramify.compare.result_table import average_ranks, rank_methods
+from ramify.datasets import Dataset, make_multilabel
+from ramify.datasets.readers.mulan import read_mulan
 from ramify.ensemble import ForestClassifier
 from ramify.ensemble.threshold import cardinality_threshold
 from ramify.features import Features
-from ramify.metrics import label_set_measures, roc_auc_score
+from ramify.metrics import roc_auc_score
+from ramify.metrics.label_sets import label_set_measures
 from ramify.plots import critical_difference, importance_heatmap
 from ramify.plots.style import COLOURS
-from ramify.study import Study, available, data_files, data_folder
+from ramify.study import Study, available
 from ramify.study.cells import Cell
+from ramify.study.study_files import data_files, data_folder
 
 MEASURES = ["HL", "CL", "PR", "RE", "F2", "AC"]
 FOUR = ["BR", "CC", "LCC", "ECC"]

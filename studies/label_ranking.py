@@ -14,13 +14,15 @@ from matplotlib.figure import Figure
 from ramify_studies.figures import bars_by_dataset
 from sklearn.base import clone
 
-from ramify.compare import average_ranks, compare, dunn, friedman
-from ramify.compare.result_table import wins
-from ramify.datasets import Dataset, read_rankings
+from ramify.compare import compare, dunn, friedman
+from ramify.compare.result_table import average_ranks, wins
+from ramify.datasets import Dataset
+from ramify.datasets.readers.label_rankings import read_rankings
 from ramify.ensemble import AverageLabelRanker, LabelRankingForest, NeighborsLabelRanker
 from ramify.metrics import kendall_tau
 from ramify.plots import critical_difference
-from ramify.study import Study, available, data_files, data_folder
+from ramify.study import Study, available
+from ramify.study.study_files import data_files, data_folder
 
 PAPER_TAU = pd.DataFrame(
     {

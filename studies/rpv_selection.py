@@ -20,14 +20,19 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_pre
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ramify.compare import average_ranks, compare, friedman, holm
-from ramify.datasets import Dataset, read_arff, read_edges
+from ramify.compare import compare, friedman, holm
+from ramify.compare.result_table import average_ranks
+from ramify.datasets import Dataset
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.edges import read_edges
 from ramify.metrics import geometric_mean
 from ramify.plots import critical_difference
-from ramify.selection import LazyNeighbors, column_hierarchy, cross_validated_selection, presence
+from ramify.selection import LazyNeighbors, cross_validated_selection
+from ramify.selection.binary_features import column_hierarchy, presence
 from ramify.selection.methods import selecting_classifier
-from ramify.study import Study, available, data_files, data_folder
+from ramify.study import Study, available
 from ramify.study.cells import Cell
+from ramify.study.study_files import data_files, data_folder
 
 FILES = data_files("rpv_selection")
 QUICK = ("CE-CC", "DM-CC", "MM-MF", "Cities")

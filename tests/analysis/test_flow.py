@@ -4,7 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ramify.analysis import RANKING_METHODS, analyse, fit_model
+from ramify.analysis import analyse, fit_model
+from ramify.analysis.methods import RANKING_METHODS
 from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel
 
 

@@ -1,7 +1,13 @@
 import pytest
 
-from ramify.analysis import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS
-from ramify.analysis.methods import OWN_METHOD, method_meaning, papers
+from ramify.analysis.methods import (
+    MODEL_METHODS,
+    OWN_METHOD,
+    RANKING_METHODS,
+    SELECTION_METHODS,
+    method_meaning,
+    papers,
+)
 from ramify.ranking.forest import SCORES
 from ramify.selection.methods import METHODS
 

@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from ramify.chains import (
-    ClassifierChain,
-    EnsembleOfChains,
-    global_importance,
-    importance_frame,
-    importance_index,
-    top_predictors,
-)
+from ramify.chains import ClassifierChain, EnsembleOfChains, importance_frame
 from ramify.chains.chain import chain_importances
+from ramify.chains.importance import global_importance, importance_index, top_predictors
 from ramify.datasets import make_multilabel
 from ramify.ensemble import ForestClassifier
 

@@ -15,8 +15,8 @@ from ramify.chains import (
     LClassifierChains,
     MLkNN,
     PairwiseLabels,
-    label_statistics,
 )
+from ramify.chains.statistics import label_statistics
 from ramify.ensemble import ForestClassifier
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)

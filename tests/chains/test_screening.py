@@ -6,7 +6,8 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
 
-from ramify.chains import BinaryRelevance, R2Screening, screening_sweep
+from ramify.chains import BinaryRelevance, R2Screening
+from ramify.chains.screening import screening_sweep
 from ramify.datasets import make_multilabel
 
 

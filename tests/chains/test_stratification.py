@@ -6,7 +6,9 @@ from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 from sklearn.model_selection import KFold, cross_val_score
 
-from ramify.chains import BinaryRelevance, IterativeStratification, label_statistics, stratified_parts
+from ramify.chains import BinaryRelevance, IterativeStratification
+from ramify.chains.statistics import label_statistics
+from ramify.chains.stratification import stratified_parts
 from ramify.datasets import make_multilabel
 
 
@@ -66,7 +68,7 @@ def test_shares_that_do_not_sum_to_one_are_refused(small, shares):
     [("emotions", 593, 6, 1.87, 0.31, 27), ("yeast", 2417, 14, 4.24, 0.30, 198)],
 )
 def test_statistics_of_table_5_1(data_folder, name, n_samples, n_labels, cardinality, density, n_distinct):
-    from ramify.datasets import read_mulan
+    from ramify.datasets.readers.mulan import read_mulan
 
     folder = data_folder / "multilabel"
     found = label_statistics(read_mulan([folder / f"{name}.arff.gz", folder / f"{name}.xml"]).y)

@@ -10,7 +10,7 @@ import pytest
 import ramify
 from ramify.cli.main import main
 from ramify.datasets import make_label_ranking
-from ramify.study import load_study_file
+from ramify.study.study_files import load_study_file
 
 
 def run(*arguments):

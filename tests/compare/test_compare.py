@@ -9,11 +9,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import scikit_posthocs
 
-from ramify.compare import average_ranks, compare, dunn, friedman, holm, nemenyi, wilcoxon
+from ramify.compare import compare, dunn, friedman, holm, nemenyi, wilcoxon
 from ramify.compare.comparison import largest_groups
 from ramify.compare.omnibus import friedman_of_ranks
 from ramify.compare.posthoc import bonferroni_dunn_of_ranks, critical_distance, holm_of_ranks
-from ramify.compare.result_table import rank_methods, wins
+from ramify.compare.result_table import average_ranks, rank_methods, wins
 
 # Printed as 3.222, 2.556, 1.583 and 2.639: rank sums over the 18 blocks.
 THESIS_RANKS = pd.Series({"BR": 58.0, "CC": 46.0, "LCC": 28.5, "ECC": 47.5}) / 18

@@ -3,7 +3,9 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.datasets import Dataset, annotated_dataset, read_gaf
+from ramify.datasets import Dataset
+from ramify.datasets.annotations import annotated_dataset
+from ramify.datasets.readers.gaf import read_gaf
 
 ONTOLOGY = Hierarchy.from_edges(
     [("BP", "growth"), ("BP", "repair"), ("repair", "DNA repair"), ("growth", "regrowth"), ("repair", "regrowth")]

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ramify.datasets import FileError, read_arff
+from ramify.datasets import FileError
 from ramify.datasets.readers import arff_header, arff_rows
+from ramify.datasets.readers.arff import read_arff
 from ramify.datasets.readers.raw_files import read_bytes, read_pieces
 
 

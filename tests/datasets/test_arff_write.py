@@ -9,16 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.datasets import (
-    Dataset,
-    make_hierarchical,
-    make_label_ranking,
-    make_multilabel,
-    read_arff,
-    read_mulan,
-    read_rankings,
-    write_arff,
-)
+from ramify.datasets import Dataset, make_hierarchical, make_label_ranking, make_multilabel, write_arff
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.label_rankings import read_rankings
+from ramify.datasets.readers.mulan import read_mulan
 
 
 def assert_same(one, other):

@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ramify.datasets import FileError, read, read_arff, read_edges, read_gaf, read_mulan, read_obo, read_rankings
+from ramify.datasets import FileError, read
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.edges import read_edges
+from ramify.datasets.readers.gaf import read_gaf
+from ramify.datasets.readers.label_rankings import read_rankings
+from ramify.datasets.readers.mulan import read_mulan
+from ramify.datasets.readers.ontology import read_obo
 
 HEAD = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
 NUMBER = "@relation r\n@attribute a numeric\n@data\n"

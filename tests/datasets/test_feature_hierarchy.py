@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from ramify.datasets import make_feature_hierarchy
-from ramify.selection import LazyNaiveBayes, LazySelector, r_relevance
+from ramify.selection import LazyNaiveBayes, LazySelector
+from ramify.selection.relevance import r_relevance
 
 
 def test_rows_are_closed_and_the_hierarchy_is_a_dag():

@@ -7,16 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ramify.datasets import (
-    FileError,
-    read,
-    read_arff,
-    read_edges,
-    read_gaf,
-    read_mulan,
-    read_obo,
-    read_rankings,
-)
+from ramify.datasets import FileError, read
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.edges import read_edges
+from ramify.datasets.readers.gaf import read_gaf
+from ramify.datasets.readers.label_rankings import read_rankings
+from ramify.datasets.readers.mulan import read_mulan
+from ramify.datasets.readers.ontology import read_obo
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 

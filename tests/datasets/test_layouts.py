@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from ramify.datasets import FileError, read, read_sparse_text
+from ramify.datasets import FileError, read
+from ramify.datasets.readers.sparse_text import read_sparse_text
 
 
 def test_a_separator_is_found_told_or_asked_for(write):

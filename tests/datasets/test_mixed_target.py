@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from ramify import Hierarchy
-from ramify.datasets import describe, read, write_arff
+from ramify.datasets import read, write_arff
+from ramify.datasets.description import describe
 
 ROWS = {
     "size": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5],

@@ -7,7 +7,9 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.datasets import Dataset, describe, read, read_arff, write_arff
+from ramify.datasets import Dataset, read, write_arff
+from ramify.datasets.description import describe
+from ramify.datasets.readers.arff import read_arff
 
 NAN = np.nan
 

@@ -4,16 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ramify.datasets import (
-    FileError,
-    describe,
-    read,
-    read_arff,
-    read_edges,
-    read_mulan,
-    read_obo,
-    read_rankings,
-)
+from ramify.datasets import FileError, read
+from ramify.datasets.description import describe
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.edges import read_edges
+from ramify.datasets.readers.label_rankings import read_rankings
+from ramify.datasets.readers.mulan import read_mulan
+from ramify.datasets.readers.ontology import read_obo
 
 LABELS = '<labels xmlns="http://mulan.sourceforge.net/labels">'
 END = "@attribute class {n,p}\n@data\n"

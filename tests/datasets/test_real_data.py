@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ramify.datasets import describe, read, read_arff, read_edges, read_mulan, read_obo, read_rankings
+from ramify.datasets import read
+from ramify.datasets.description import describe
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.edges import read_edges
+from ramify.datasets.readers.label_rankings import read_rankings
+from ramify.datasets.readers.mulan import read_mulan
+from ramify.datasets.readers.ontology import read_obo
 from ramify.datasets.tables.delimited import read_records
 
 # name: rows of the parts, nominal / numeric features, labels, edges, leaves, deepest, mean depth of leaves, labels per

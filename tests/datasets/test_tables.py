@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ramify.datasets import FileError, read, read_gaf
+from ramify.datasets import FileError, read
+from ramify.datasets.readers.gaf import read_gaf
 from ramify.datasets.readers.raw_files import plain_name
 
 FILMS = "id,year,studio,w,drama,war,genres,paths,order,score\n"
@@ -231,8 +232,8 @@ def test_very_many_labels_are_read(write):
         ("a.ods", "no reader is known for .ods"),
         ("a.xls", "this is an old Excel file"),
         ("a.xml", "holds no data"),
-        ("a.obo", "read_obo"),
-        ("a.edges.csv", "Use read_edges"),
+        ("a.obo", "read_hierarchy"),
+        ("a.edges.csv", "Use read_hierarchy"),
     ],
 )
 def test_read_says_what_it_cannot_read(write, name, words):

@@ -3,15 +3,8 @@ import pytest
 import sklearn.metrics
 from scipy import sparse
 
-from ramify.metrics import (
-    accuracy_score,
-    f1_score,
-    hamming_loss,
-    jaccard_score,
-    label_set_measures,
-    precision_score,
-    recall_score,
-)
+from ramify.metrics import accuracy_score, f1_score, hamming_loss, jaccard_score, precision_score, recall_score
+from ramify.metrics.label_sets import label_set_measures
 
 TRUE = [1, 1, 0, 1, 0]
 

@@ -4,18 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ramify.datasets import make_hierarchical
-from ramify.ranking import (
-    FeatureRanking,
-    ReliefRanker,
-    efficiency,
-    fuji,
-    kendall,
-    method_map,
-    overlap,
-    resampled_rankings,
-    spearman,
-    stability,
-)
+from ramify.ranking import FeatureRanking, ReliefRanker, fuji, overlap, stability
+from ramify.ranking.agreement import efficiency, kendall, method_map, resampled_rankings, spearman
 
 
 def ranking(scores):

@@ -10,8 +10,10 @@ from sklearn.metrics import average_precision_score
 from tests.ranking import relief_reference as slow
 
 from ramify import Hierarchy
-from ramify.datasets import make_hierarchical, make_multilabel, read_arff
-from ramify.ranking import FeatureRanking, ReliefRanker, relief_path
+from ramify.datasets import make_hierarchical, make_multilabel
+from ramify.datasets.readers.arff import read_arff
+from ramify.ranking import FeatureRanking, ReliefRanker
+from ramify.ranking.relief import relief_path
 from ramify.targets import encode_labels
 
 

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.analysis import Curve, ExplainedRow, Outcome, Reason, Results, analyse
+from ramify.analysis import Results, analyse
+from ramify.analysis.results import Curve, ExplainedRow, Outcome, Reason
 from ramify.datasets import Dataset
 from ramify.metrics import reliability_bins
 from ramify.ranking import Claim, Discoveries, FeatureRanking

@@ -5,7 +5,9 @@ from scipy import sparse
 
 from ramify import Hierarchy
 from ramify.datasets import Dataset
-from ramify.selection import HierarchicalSelector, column_hierarchy, information_gain, presence
+from ramify.selection import HierarchicalSelector
+from ramify.selection.binary_features import column_hierarchy, presence
+from ramify.selection.relevance import information_gain
 
 
 def test_nominal_columns_say_which_value_is_present():

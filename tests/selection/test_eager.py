@@ -10,9 +10,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from ramify import Hierarchy
-from ramify.selection import HierarchicalSelector, gain_ratio, information_gain, lift
+from ramify.selection import HierarchicalSelector
 from ramify.selection.eager import largest_path_mean
 from ramify.selection.feature_graph import feature_graph
+from ramify.selection.relevance import gain_ratio, information_gain, lift
 
 
 def paths_of(hierarchy):

@@ -8,8 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from ramify import Hierarchy
-from ramify.selection import LazySelector, information_gain, lazy_r, r_relevance
+from ramify.selection import LazySelector
 from ramify.selection.feature_graph import feature_graph
+from ramify.selection.relevance import information_gain, lazy_r, r_relevance
 from ramify.selection.row_selection import RULES, RowSelection
 
 METHODS = ("rpv", "hip", "mr", "hip-mr", "positive", "negative")

@@ -6,8 +6,15 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.selection import HierarchicalSelector, LazySelector, gain_ratio, information_gain, lazy_r, lift, r_relevance
-from ramify.selection.relevance import conditional_probabilities
+from ramify.selection import HierarchicalSelector, LazySelector
+from ramify.selection.relevance import (
+    conditional_probabilities,
+    gain_ratio,
+    information_gain,
+    lazy_r,
+    lift,
+    r_relevance,
+)
 
 
 def hidden_labels(n_rows, n_labels=3, share=0.3, seed=0):

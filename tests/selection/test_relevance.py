@@ -4,8 +4,14 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from ramify import Hierarchy
-from ramify.selection import gain_ratio, information_gain, lazy_r, lift, r_relevance
-from ramify.selection.relevance import conditional_probabilities
+from ramify.selection.relevance import (
+    conditional_probabilities,
+    gain_ratio,
+    information_gain,
+    lazy_r,
+    lift,
+    r_relevance,
+)
 
 # Figure 2: columns A, B, C, D.
 FIGURE_2 = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1]])

@@ -9,9 +9,11 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.tree import DecisionTreeClassifier
 
-from ramify.chains import BinaryRelevance, R2Screening, label_statistics, screening_sweep
+from ramify.chains import BinaryRelevance, R2Screening
+from ramify.chains.screening import screening_sweep
+from ramify.chains.statistics import label_statistics
 from ramify.datasets import make_multilabel
-from ramify.study import load_study_file
+from ramify.study.study_files import load_study_file
 
 load_study_file("l_classifier_chains")
 plots = sys.modules["ramify_studies.chain_figures"]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ramify.study import load_study_file
+from ramify.study.study_files import load_study_file
 
 load_study_file("label_ranking")
 load_study_file("hmlc_ranking")

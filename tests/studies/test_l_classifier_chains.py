@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ShuffleSplit
 
-from ramify.datasets import read_mulan
-from ramify.study import load_study_file
+from ramify.datasets.readers.mulan import read_mulan
+from ramify.study.study_files import load_study_file
 
 FILE = Path(__file__).parents[2] / "studies" / "l_classifier_chains.py"
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ramify.study import Study, load_study_file
+from ramify.study import Study
+from ramify.study.study_files import load_study_file
 
 FOLDER = Path(__file__).parents[2] / "studies"
 

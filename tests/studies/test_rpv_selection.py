@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ramify.compare import average_ranks, friedman
-from ramify.study import load_study_file
+from ramify.compare import friedman
+from ramify.compare.result_table import average_ranks
+from ramify.study.study_files import load_study_file
 
 FILE = Path(__file__).parents[2] / "studies" / "rpv_selection.py"
 

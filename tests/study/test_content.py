@@ -23,8 +23,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ramify import Hierarchy
 from ramify.datasets import Dataset, make_multilabel, read
-from ramify.study import Study, load_study_file
+from ramify.study import Study
 from ramify.study.fingerprint import FingerprintError, fingerprint
+from ramify.study.study_files import load_study_file
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))

@@ -8,7 +8,7 @@ import pytest
 from ramify import ForestClassifier, ForestRegressor, Hierarchy
 from ramify.chains import BinaryRelevance
 from ramify.ranking import ReliefRanker
-from ramify.selection import information_gain
+from ramify.selection.relevance import information_gain
 from ramify.targets import encode, encode_labels
 
 TYPES = (

@@ -18,7 +18,8 @@ from scipy import sparse
 
 import ramify
 from ramify import _core, chains, ensemble, ranking
-from ramify.datasets import make_hierarchical, make_label_ranking, read, read_arff
+from ramify.datasets import make_hierarchical, make_label_ranking, read
+from ramify.datasets.readers.arff import read_arff
 from ramify.features import distances
 
 N_CALLS = 2000

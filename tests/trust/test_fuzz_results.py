@@ -19,7 +19,7 @@ from tests.report.conftest import example_results
 from tests.report.hostile import PAYLOADS
 
 from ramify import Hierarchy
-from ramify.analysis import Curve, ExplainedRow, Outcome, Reason
+from ramify.analysis.results import Curve, ExplainedRow, Outcome, Reason
 from ramify.datasets import Dataset
 from ramify.ranking import Claim, Discoveries, FeatureRanking
 from ramify.report import write_report

@@ -5,50 +5,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ramify.analysis.comparing import compare_methods
-    from ramify.analysis.deployment import NewRows, new_rows
-    from ramify.analysis.fitting import Fitted, fit_model
+    from ramify.analysis.deployment import new_rows
+    from ramify.analysis.fitting import fit_model
     from ramify.analysis.flow import analyse
-    from ramify.analysis.methods import MODEL_METHODS, RANKING_METHODS, SELECTION_METHODS, Method
-    from ramify.analysis.results import Curve, ExplainedRow, Outcome, Reason, Results
-    from ramify.analysis.selecting import Selected, explained_selection, select_features
-
+    from ramify.analysis.results import Results
+    from ramify.analysis.selecting import select_features
 _HOMES = {
     "analyse": "flow",
     "compare_methods": "comparing",
     "fit_model": "fitting",
-    "Fitted": "fitting",
-    "NewRows": "deployment",
     "new_rows": "deployment",
-    "Selected": "selecting",
-    "explained_selection": "selecting",
     "select_features": "selecting",
     "Results": "results",
-    "Curve": "results",
-    "ExplainedRow": "results",
-    "Outcome": "results",
-    "Reason": "results",
-    "Method": "methods",
-    "RANKING_METHODS": "methods",
-    "SELECTION_METHODS": "methods",
-    "MODEL_METHODS": "methods",
 }
 
 __all__ = [
-    "MODEL_METHODS",
-    "RANKING_METHODS",
-    "SELECTION_METHODS",
-    "Curve",
-    "ExplainedRow",
-    "Fitted",
-    "Method",
-    "NewRows",
-    "Outcome",
-    "Reason",
     "Results",
-    "Selected",
     "analyse",
     "compare_methods",
-    "explained_selection",
     "fit_model",
     "new_rows",
     "select_features",

@@ -17,9 +17,9 @@ from ramify.analysis.methods import MODEL_METHODS
 from ramify.analysis.model_data import counted_once, model_features, model_target, weighing
 from ramify.analysis.model_quality import model_measures, model_predictions
 from ramify.analysis.results import Results
-from ramify.compare import Comparison, average_ranks, corrected_t
+from ramify.compare import Comparison, corrected_t
 from ramify.compare.comparison import largest_groups
-from ramify.compare.result_table import wins
+from ramify.compare.result_table import average_ranks, wins
 from ramify.datasets import Dataset
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar

@@ -67,7 +67,7 @@ class Method:
 
     Examples
     --------
-    >>> from ramify.analysis import RANKING_METHODS
+    >>> from ramify.analysis.methods import RANKING_METHODS
     >>> RANKING_METHODS["symbolic"].meaning
     'how often the trees test a feature, weighted by the examples that reach the test.'
     """

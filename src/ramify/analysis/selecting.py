@@ -17,7 +17,8 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
 from ramify.ranking import FeatureRanking
-from ramify.selection import LazyNaiveBayes, LazySelector, column_hierarchy, cross_validated_selection
+from ramify.selection import LazyNaiveBayes, LazySelector, cross_validated_selection
+from ramify.selection.binary_features import column_hierarchy
 from ramify.selection.evaluation import SelectionResult
 from ramify.selection.methods import selecting_classifier
 
@@ -155,7 +156,8 @@ def explained_selection(found: Selected, row: int) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from ramify.analysis import explained_selection, select_features
+    >>> from ramify.analysis import select_features
+    >>> from ramify.analysis.selecting import explained_selection
     >>> from ramify.datasets import make_feature_hierarchy
     >>> data = make_feature_hierarchy(60, random_state=0)
     >>> found = select_features(data, data.feature_hierarchy, cv=0)

@@ -70,7 +70,7 @@ def importance_index(importances: pd.DataFrame | ArrayLike, *, relative_to: str 
 
     Examples
     --------
-    >>> from ramify.chains import importance_index
+    >>> from ramify.chains.importance import importance_index
     >>> importance_index([[0.2, 0.0, 0.1], [0.4, 0.1, 0.0]], relative_to="matrix")
                x0  label0  label1
     label0   50.0     0.0    25.0
@@ -106,7 +106,7 @@ def global_importance(importances: pd.DataFrame | ArrayLike, *, index: bool = Tr
 
     Examples
     --------
-    >>> from ramify.chains import global_importance
+    >>> from ramify.chains.importance import global_importance
     >>> global_importance([[0.2, 0.0, 0.1], [0.4, 0.2, 0.0]]).round(1).to_dict()
     {'x0': 100.0, 'label0': 33.3, 'label1': 16.7}
     """
@@ -137,7 +137,7 @@ def top_predictors(importances: pd.DataFrame | ArrayLike, n: int = 5, *, per_lab
 
     Examples
     --------
-    >>> from ramify.chains import top_predictors
+    >>> from ramify.chains.importance import top_predictors
     >>> top_predictors([[0.2, 0.0, 0.1], [0.4, 0.1, 0.0]], n=1)
         label  rank predictor  index  is_label
     0  label0     1        x0  100.0     False

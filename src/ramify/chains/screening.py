@@ -18,7 +18,7 @@ from ramify.chains.binary_relevance import BinaryRelevance
 from ramify.chains.chain_order import orthogonal_basis
 from ramify.chains.label_sets import read_label_sets
 from ramify.features import learn_features
-from ramify.metrics import label_set_measures
+from ramify.metrics.label_sets import label_set_measures
 from ramify.parameters import check_real
 from ramify.state import ENCODED_FEATURES, State, number, numbers
 
@@ -165,7 +165,8 @@ def screening_sweep(
 
     Examples
     --------
-    >>> from ramify.chains import BinaryRelevance, screening_sweep
+    >>> from ramify.chains import BinaryRelevance
+    >>> from ramify.chains.screening import screening_sweep
     >>> from ramify.datasets import make_multilabel
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> train = make_multilabel(random_state=0)

@@ -76,7 +76,7 @@ def label_statistics(y: ArrayLike) -> LabelStatistics:
 
     Examples
     --------
-    >>> from ramify.chains import label_statistics
+    >>> from ramify.chains.statistics import label_statistics
     >>> statistics = label_statistics([[1, 1], [0, 1], [0, 0], [0, 1]])
     >>> statistics.cardinality, statistics.density, statistics.n_distinct, statistics.label_counts
     (1.0, 0.5, 3, array([1, 2, 1]))

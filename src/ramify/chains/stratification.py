@@ -101,7 +101,7 @@ def stratified_parts(
     Examples
     --------
     >>> import numpy as np
-    >>> from ramify.chains import stratified_parts
+    >>> from ramify.chains.stratification import stratified_parts
     >>> from ramify.datasets import make_multilabel
     >>> np.bincount(stratified_parts(make_multilabel(random_state=0).y, [0.5, 0.25, 0.25], random_state=0))
     array([100,  50,  50])

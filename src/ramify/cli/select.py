@@ -17,7 +17,7 @@ from ramify.cli.terminal import table as text_table
 from ramify.writing import TABLES, write_table
 
 if TYPE_CHECKING:
-    from ramify.analysis import Selected
+    from ramify.analysis.selecting import Selected
     from ramify.datasets import Dataset
     from ramify.hierarchy import Hierarchy
 
@@ -148,10 +148,10 @@ def _read(
 ) -> tuple[Dataset, Hierarchy]:
     """Binary features of the files with their target, and the hierarchy of the features."""
     from ramify.cli.inputs import read_data, refuse_empty, tell_notes
-    from ramify.datasets import annotated_dataset
+    from ramify.datasets.annotations import annotated_dataset
     from ramify.datasets.readers.attached_hierarchy import with_features_named
     from ramify.datasets.readers.standard_input import named_source, with_standard_input
-    from ramify.selection import presence
+    from ramify.selection.binary_features import presence
 
     with with_standard_input(data) as paths:
         read = _read_annotations(data, feature_hierarchy) or read_data(paths, target, reading=reading, tell=False)
@@ -179,7 +179,7 @@ def _read(
 
 def _read_annotations(data: tuple[str, ...], ontology: str | None) -> Dataset | None:
     """A GAF file with its OBO file, whose alternative and replaced ids are resolved; None for other files."""
-    from ramify.datasets import read_gaf
+    from ramify.datasets.readers.gaf import read_gaf
     from ramify.datasets.readers.raw_files import plain_name
 
     if ontology is None or len(data) != 1 or not plain_name(data[0]).lower().endswith(".gaf"):
@@ -300,7 +300,7 @@ def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) 
 
 
 def _print_explanation(found: Selected, row: str, titles: Mapping[str, str], as_json: bool) -> None:
-    from ramify.analysis import explained_selection
+    from ramify.analysis.selecting import explained_selection
 
     if not hasattr(found.selector, "explain"):
         raise click.UsageError("This method looks at no hierarchy and has nothing to explain row by row.")

@@ -318,7 +318,8 @@ def _finished_cells_shown(wanted: bool) -> Iterator[None]:
 
 
 def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tuple[ModuleType, Study]:
-    from ramify.study import Study, data_folder, load_study_file
+    from ramify.study import Study
+    from ramify.study.study_files import data_folder, load_study_file
 
     with _faults_named(name):
         module = load_study_file(name)
@@ -388,7 +389,7 @@ def _rows(frame: Any) -> list[tuple[str, list[Any]]]:
 
 def latex_table(table: Any, spread: Any, best: Callable[..., Any]) -> str:
     """A table for papers: means with their deviation over the splits, all that are best as printed in bold."""
-    from ramify.compare.all_tests import latex_text
+    from ramify.compare.all_tests.all_tests import latex_text
 
     lines = [r"\begin{tabular}{l" + "r" * table.shape[1] + "}", r"\hline"]
     lines.append(" & ".join(["", *map(latex_text, table.columns)]) + r" \\ \hline")

@@ -71,7 +71,7 @@ def average_ranks(table: Any, *, larger_is_better: bool = True, digits: int | No
 
     Examples
     --------
-    >>> from ramify.compare import average_ranks
+    >>> from ramify.compare.result_table import average_ranks
     >>> average_ranks([[0.9, 0.8, 0.9], [0.5, 0.7, 0.6]]).tolist()
     [2.25, 2.0, 1.75]
     """

@@ -7,46 +7,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ramify.datasets.annotations import annotated_dataset
     from ramify.datasets.arff_write import write_arff
     from ramify.datasets.dataset import Dataset
-    from ramify.datasets.description import describe
     from ramify.datasets.generators.feature_hierarchy import make_feature_hierarchy
     from ramify.datasets.generators.hierarchical import make_hierarchical
     from ramify.datasets.generators.label_ranking import make_label_ranking
     from ramify.datasets.generators.multilabel import make_multilabel
     from ramify.datasets.readers.any_file import inspect, read
-    from ramify.datasets.readers.arff import read_arff
     from ramify.datasets.readers.attached_hierarchy import read_hierarchy
-    from ramify.datasets.readers.edges import read_edges
-    from ramify.datasets.readers.gaf import read_gaf
-    from ramify.datasets.readers.label_rankings import read_rankings
-    from ramify.datasets.readers.mulan import read_mulan
-    from ramify.datasets.readers.ontology import read_obo
     from ramify.datasets.readers.raw_files import FileError
-    from ramify.datasets.readers.sparse_text import read_sparse_text
     from ramify.datasets.tables.inspection import Inspection
-
 _MODULES = {
     "Inspection": "tables.inspection",
     "Dataset": "dataset",
     "FileError": "readers.raw_files",
-    "annotated_dataset": "annotations",
-    "describe": "description",
     "inspect": "readers.any_file",
     "make_feature_hierarchy": "generators.feature_hierarchy",
     "make_hierarchical": "generators.hierarchical",
     "make_label_ranking": "generators.label_ranking",
     "make_multilabel": "generators.multilabel",
     "read": "readers.any_file",
-    "read_arff": "readers.arff",
-    "read_edges": "readers.edges",
-    "read_gaf": "readers.gaf",
     "read_hierarchy": "readers.attached_hierarchy",
-    "read_mulan": "readers.mulan",
-    "read_obo": "readers.ontology",
-    "read_rankings": "readers.label_rankings",
-    "read_sparse_text": "readers.sparse_text",
     "write_arff": "arff_write",
 }
 
@@ -54,22 +35,13 @@ __all__ = [
     "Dataset",
     "FileError",
     "Inspection",
-    "annotated_dataset",
-    "describe",
     "inspect",
     "make_feature_hierarchy",
     "make_hierarchical",
     "make_label_ranking",
     "make_multilabel",
     "read",
-    "read_arff",
-    "read_edges",
-    "read_gaf",
     "read_hierarchy",
-    "read_mulan",
-    "read_obo",
-    "read_rankings",
-    "read_sparse_text",
     "write_arff",
 ]
 

@@ -57,7 +57,7 @@ def annotated_dataset(
     Examples
     --------
     >>> from ramify import Hierarchy
-    >>> from ramify.datasets import annotated_dataset
+    >>> from ramify.datasets.annotations import annotated_dataset
     >>> ontology = Hierarchy.from_edges([("process", "growth"), ("process", "repair"), ("repair", "DNA repair")])
     >>> pairs = [("g1", "DNA repair"), ("g2", "growth"), ("g3", "repair"), ("g3", "growth")]
     >>> data = annotated_dataset(pairs, ontology, min_count=2)

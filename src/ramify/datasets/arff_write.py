@@ -63,7 +63,8 @@ def write_arff(
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> import numpy as np
-    >>> from ramify.datasets import Dataset, read_arff, write_arff
+    >>> from ramify.datasets import Dataset, write_arff
+    >>> from ramify.datasets.readers.arff import read_arff
     >>> data = Dataset(np.array([[1.5], [2.0]]), y=np.array([0, 1]), target="classes", label_names=("no", "yes"))
     >>> file = Path(mkdtemp()) / "small.arff"
     >>> write_arff(data, file)

@@ -29,7 +29,8 @@ def describe(data: Dataset) -> dict[str, Any]:
     Examples
     --------
     >>> import numpy as np
-    >>> from ramify.datasets import Dataset, describe
+    >>> from ramify.datasets import Dataset
+    >>> from ramify.datasets.description import describe
     >>> described = describe(Dataset(np.array([[1.0, 1.0, 0.0], [2.0, 2.0, 0.0]])))
     >>> described["constant"], described["duplicates"]
     (1, 1)

@@ -16,7 +16,6 @@ from ramify.metrics.label_sets import (
     f1_score,
     hamming_loss,
     jaccard_score,
-    label_set_measures,
     precision_score,
     recall_score,
 )
@@ -24,11 +23,9 @@ from ramify.metrics.measure_table import measure_table
 from ramify.metrics.measures import larger_is_better, measure
 from ramify.metrics.numbers import r2_score, root_mean_squared_error, rrmse
 from ramify.metrics.reliability import calibration_error, reliability_bins
-from ramify.metrics.score import Score
 from ramify.metrics.top_labels import label_propensities, one_error, precision_at
 
 __all__ = [
-    "Score",
     "accuracy_score",
     "auprc",
     "average_precision_score",
@@ -44,7 +41,6 @@ __all__ = [
     "jaccard_score",
     "kendall_tau",
     "label_propensities",
-    "label_set_measures",
     "larger_is_better",
     "measure",
     "measure_table",

@@ -316,7 +316,7 @@ def label_set_measures(
 
     Examples
     --------
-    >>> from ramify.metrics import label_set_measures
+    >>> from ramify.metrics.label_sets import label_set_measures
     >>> measures = label_set_measures([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]])
     >>> {name: round(value, 2) for name, value in measures.items()}
     {'HL': 0.2, 'CL': 0.0, 'PR': 1.0, 'RE': 0.67, 'F1': 0.8, 'F2': 0.8, 'AC': 0.67}

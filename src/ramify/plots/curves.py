@@ -148,7 +148,7 @@ def method_map(names: Sequence[str], places: ArrayLike, *, distances: np.ndarray
     names : sequence of str
         Of the methods.
     places : array-like of shape (n, 2)
-        Where they lie, such as the `coordinates` of `ramify.ranking.method_map`.
+        Where they lie, such as the `coordinates` of `ramify.ranking.agreement.method_map`.
     distances : array of shape (n, n), optional
         Written on the lines between the methods, where there are up to five.
 

@@ -142,7 +142,8 @@ def kendall(first: FeatureRanking, second: FeatureRanking) -> float:
 
     Examples
     --------
-    >>> from ramify.ranking import FeatureRanking, kendall
+    >>> from ramify.ranking import FeatureRanking
+    >>> from ramify.ranking.agreement import kendall
     >>> first, second = FeatureRanking(["a", "b", "c"], [3, 2, 1]), FeatureRanking(["a", "b", "c"], [2, 3, 1])
     >>> round(kendall(first, second), 3)
     0.333
@@ -155,7 +156,8 @@ def spearman(first: FeatureRanking, second: FeatureRanking) -> float:
 
     Examples
     --------
-    >>> from ramify.ranking import FeatureRanking, spearman
+    >>> from ramify.ranking import FeatureRanking
+    >>> from ramify.ranking.agreement import spearman
     >>> first, second = FeatureRanking(["a", "b", "c"], [3, 2, 1]), FeatureRanking(["a", "b", "c"], [2, 3, 1])
     >>> round(spearman(first, second), 3)
     0.5
@@ -168,7 +170,8 @@ def efficiency(ranking: FeatureRanking) -> float:
 
     Examples
     --------
-    >>> from ramify.ranking import FeatureRanking, efficiency
+    >>> from ramify.ranking import FeatureRanking
+    >>> from ramify.ranking.agreement import efficiency
     >>> efficiency(FeatureRanking("abcd", [3, 0, -1, 2]))
     0.5
     """
@@ -194,7 +197,8 @@ def resampled_rankings(
     Examples
     --------
     >>> from ramify.datasets import make_multilabel
-    >>> from ramify.ranking import ReliefRanker, resampled_rankings
+    >>> from ramify.ranking import ReliefRanker
+    >>> from ramify.ranking.agreement import resampled_rankings
     >>> data = make_multilabel(60, random_state=0)
     >>> len(resampled_rankings(ReliefRanker(3), data.X, data.y, n_resamples=3, random_state=0))
     3
@@ -265,7 +269,8 @@ def method_map(rankings: Mapping[str, FeatureRanking], *, distance: str = "fuji"
 
     Examples
     --------
-    >>> from ramify.ranking import FeatureRanking, method_map
+    >>> from ramify.ranking import FeatureRanking
+    >>> from ramify.ranking.agreement import method_map
     >>> rankings = {"one": FeatureRanking("abc", [3, 2, 1]), "two": FeatureRanking("abc", [1, 2, 3])}
     >>> float(method_map(rankings, distance="kendall").distances.loc["one", "two"])
     1.0

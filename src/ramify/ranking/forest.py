@@ -322,7 +322,7 @@ def nested_rankings(
     --------
     >>> from ramify.datasets import make_multilabel
     >>> from ramify.ensemble import ForestClassifier
-    >>> from ramify.ranking import nested_rankings
+    >>> from ramify.ranking.forest import nested_rankings
     >>> data = make_multilabel(100, random_state=0)
     >>> forest = ForestClassifier(50, random_state=0).fit(data.X, data.y)
     >>> [ranking.origin["n_estimators"] for ranking in nested_rankings(forest, [10, 25, 50])]

@@ -125,7 +125,8 @@ def group_frame(ranking: FeatureRanking, groups: Mapping[str, np.ndarray]) -> pd
 
     Examples
     --------
-    >>> from ramify.ranking import FeatureRanking, group_frame
+    >>> from ramify.ranking import FeatureRanking
+    >>> from ramify.ranking.groups import group_frame
     >>> ranking = FeatureRanking(["a", "a2", "b"], [2, 2, 3])
     >>> group_frame(ranking, {"a, a2": [0, 1], "b": [2]})["group"].tolist()
     ['a, a2', 'b']

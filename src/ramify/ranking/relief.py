@@ -228,7 +228,7 @@ def relief_path(
     Examples
     --------
     >>> from ramify.datasets import make_hierarchical
-    >>> from ramify.ranking import relief_path
+    >>> from ramify.ranking.relief import relief_path
     >>> data = make_hierarchical(100, random_state=0)
     >>> path = relief_path(data.X, data.y, n_neighbors=[5, 15], n_iterations=[0.1, 1.0], random_state=0)
     >>> [(ranking.origin["n_iterations"], ranking.origin["n_neighbors"]) for ranking in path]

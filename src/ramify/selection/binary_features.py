@@ -93,7 +93,7 @@ def presence(data: Dataset) -> sparse.csr_array:
     --------
     >>> import numpy as np
     >>> from ramify.datasets import Dataset
-    >>> from ramify.selection import presence
+    >>> from ramify.selection.binary_features import presence
     >>> presence(Dataset(np.array([[0.0, 1.0], [1.0, 1.0]]))).toarray().tolist()
     [[False, True], [True, True]]
     """
@@ -125,7 +125,7 @@ def column_hierarchy(hierarchy: Hierarchy, names: Sequence[str]) -> Hierarchy:
     Examples
     --------
     >>> from ramify.hierarchy import Hierarchy
-    >>> from ramify.selection import column_hierarchy
+    >>> from ramify.selection.binary_features import column_hierarchy
     >>> order = Hierarchy.from_edges([("animal", "cat"), ("animal", "dog")])
     >>> column_hierarchy(order, ["dog", "size", "animal"]).parents["dog"]
     ('animal',)

@@ -262,7 +262,7 @@ def selection_ranking(
     Examples
     --------
     >>> from scipy import sparse
-    >>> from ramify.selection import selection_ranking
+    >>> from ramify.selection.lazy import selection_ranking
     >>> masks = [sparse.csr_array([[True, False], [True, True]])]
     >>> selection_ranking(masks, ["a", "b"]).scores.tolist()
     [1.0, 0.5]

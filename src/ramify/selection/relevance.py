@@ -98,7 +98,7 @@ def r_relevance(X: Any, y: Any, *, smoothing: float = 1.0, hierarchy: Hierarchy 
 
     Examples
     --------
-    >>> from ramify.selection import r_relevance
+    >>> from ramify.selection.relevance import r_relevance
     >>> r_relevance([[1, 1], [1, 0], [0, 0], [0, 1]], [1, 1, 0, 0], smoothing=0)
     array([2., 0.])
     """
@@ -131,7 +131,7 @@ def lazy_r(X: Any, y: Any, *, value: int = 1, smoothing: float = 1.0, hierarchy:
 
     Examples
     --------
-    >>> from ramify.selection import lazy_r
+    >>> from ramify.selection.relevance import lazy_r
     >>> lazy_r([[1, 1], [1, 0], [0, 0]], ["c1", "c2", "c2"], smoothing=0)
     array([0. , 0.5])
     """
@@ -159,7 +159,7 @@ def information_gain(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> n
 
     Examples
     --------
-    >>> from ramify.selection import information_gain
+    >>> from ramify.selection.relevance import information_gain
     >>> information_gain([[1, 1], [1, 0], [0, 0], [0, 1]], [1, 1, 0, 0])
     array([1., 0.])
     """
@@ -180,7 +180,7 @@ def gain_ratio(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> np.ndar
 
     Examples
     --------
-    >>> from ramify.selection import gain_ratio
+    >>> from ramify.selection.relevance import gain_ratio
     >>> gain_ratio([[1, 1], [1, 1], [0, 1], [0, 1]], [1, 1, 0, 0])
     array([1., 0.])
     """
@@ -210,7 +210,7 @@ def lift(X: Any, y: Any, *, hierarchy: Hierarchy | None = None) -> np.ndarray:
 
     Examples
     --------
-    >>> from ramify.selection import lift
+    >>> from ramify.selection.relevance import lift
     >>> lift([[1, 1], [1, 0], [0, 0], [0, 1]], [1, 1, 0, 0])
     array([2., 1.])
     """

@@ -2,6 +2,6 @@
 
 from ramify.study.store import StudyError
 from ramify.study.study import Study
-from ramify.study.study_files import available, data_files, data_folder, load_study_file
+from ramify.study.study_files import available
 
-__all__ = ["Study", "StudyError", "available", "data_files", "data_folder", "load_study_file"]
+__all__ = ["Study", "StudyError", "available"]

@@ -31,7 +31,7 @@ def data_folder(given: str | Path | None = None) -> Path | None:
 
     Examples
     --------
-    >>> from ramify.study import data_folder
+    >>> from ramify.study.study_files import data_folder
     >>> data_folder("somewhere")
     Traceback (most recent call last):
     ...

@@ -269,7 +269,11 @@ def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, 
         raise FileError(paths[0], "this lists labels and holds no data", advice="Name its ARFF file as well.")
     first = data_paths[0]
     if ".edges." in plain_name(first).lower():
-        raise FileError(first, "this holds a hierarchy and no data", advice="Use read_edges.")
+        raise FileError(
+            first,
+            "this holds a hierarchy and no data",
+            advice="Use read_hierarchy, or name it as the hierarchy of data.",
+        )
     ending = plain_name(first).lower().rpartition(".")[2]
     if ending not in {*READERS, *_NO_DATA} and first.suffix.lower() == ".zip" and first.is_file():
         ending = zipped_name(first).lower().rpartition(".")[2]
@@ -278,9 +282,7 @@ def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, 
         raise FileError(first, fault, advice=advice)
     if ending not in READERS:
         known = f"Known endings are {', '.join(READERS)}, plain or with .gz, .bz2, .xz or .zip"
-        raise FileError(
-            first, f"no reader is known for .{ending}", advice=f"{known}; or call a reader such as read_arff."
-        )
+        raise FileError(first, f"no reader is known for .{ending}", advice=f"{known}.")
     if len(data_paths) < len(paths) and READERS[ending] is not _read_arff_family:
         raise FileError(first, "an XML file of labels goes with ARFF files", advice="Leave out the XML file.")
     return READERS[ending](paths, target, options)
@@ -442,7 +444,7 @@ def _read_excel_table(
 
 def _read_annotations(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
     if len(paths) > 1 or target is not None:
-        advice = "Use read_gaf for annotations and read_obo for an ontology."
+        advice = "Read it alone, or name it as annotations= beside a table of its genes."
         raise FileError(paths[0], "this is not read together with a target or other files", advice=advice)
     return _called(read_gaf, paths[0], options)
 
@@ -464,7 +466,7 @@ READERS: dict[str, Callable[[list[Path], Any, dict[str, Any]], Dataset]] = {
 """Ending of a file's name and what reads it, given all paths, the target and further options."""
 
 _NO_DATA = {
-    "obo": ("this is an ontology and holds no data", "Use read_obo, or name it as the hierarchy of data."),
+    "obo": ("this is an ontology and holds no data", "Use read_hierarchy, or name it as the hierarchy of data."),
     "xls": ("this is an old Excel file", "Save it as .xlsx or .csv."),
     "ramify": (
         "this is a model and holds no data",

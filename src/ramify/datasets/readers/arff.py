@@ -108,7 +108,7 @@ def read_arff(
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from ramify.datasets import read_arff
+    >>> from ramify.datasets.readers.arff import read_arff
     >>> file = Path(mkdtemp()) / "animals.arff"
     >>> _ = file.write_text("@relation animals\n@attribute legs numeric\n"
     ...     "@attribute class hierarchical bird,bird/owl,fish\n@data\n2,bird/owl\n0,fish\n")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,13 +20,17 @@ from ramify.hierarchy import Hierarchy
 from ramify.targets.closure import closed_cells
 
 
-def read_hierarchy(file: PathLike) -> Hierarchy:
+def read_hierarchy(file: PathLike, **options: Any) -> Hierarchy:
     r"""Read a hierarchy with the reader that its file name calls for.
 
     Parameters
     ----------
     file : path
-        `.obo` is read by `read_obo`, anything else as edges by `read_edges`.
+        `.obo` is an ontology, anything else holds edges.
+    **options
+        Of an ontology `relations=("is_a",)`, `namespace=None`, `names=None` (the terms to keep, in this
+        order) and `obsolete="drop"`; of edges `layout="auto"`, `relations`, `names`, `repeated="merge"` and
+        `separator=None`; of both `on_cycle="raise"`.
 
     Returns
     -------
@@ -43,7 +48,11 @@ def read_hierarchy(file: PathLike) -> Hierarchy:
     ...     read_hierarchy(file).names
     ('animal', 'cat', 'dog')
     """
-    return read_obo(file) if is_ontology(file) else read_edges(file)
+    reader: Callable[..., Hierarchy] = read_obo if is_ontology(file) else read_edges
+    if unknown := [name for name in options if name not in signature(reader).parameters]:
+        known = ", ".join(name for name in signature(reader).parameters if name != "file")
+        raise ValueError(f"This kind of hierarchy takes no {unknown[0]!r}. It takes {known}.")
+    return reader(file, **options)
 
 
 def is_ontology(file: PathLike) -> bool:

@@ -61,7 +61,7 @@ def read_edges(
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from ramify.datasets import read_edges
+    >>> from ramify.datasets.readers.edges import read_edges
     >>> file = Path(mkdtemp()) / "places.csv"
     >>> _ = file.write_text("Rome,Capital,City\nCapital,City,,\n")
     >>> read_edges(file).reduction().parents["Rome"]

@@ -60,7 +60,7 @@ def read_gaf(
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from ramify.datasets import read_gaf
+    >>> from ramify.datasets.readers.gaf import read_gaf
     >>> file = Path(mkdtemp()) / "small.gaf"
     >>> row = "DB\tgene1\tG1\t\tGO:1\tPMID:1\tIDA\t\tP\t\t\tprotein\ttaxon:1\t20200101\tDB\t\t\n"
     >>> _ = file.write_text("!gaf-version: 2.2\n" + row)

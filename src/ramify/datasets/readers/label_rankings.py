@@ -83,7 +83,7 @@ def read_rankings(
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from ramify.datasets import read_rankings
+    >>> from ramify.datasets.readers.label_rankings import read_rankings
     >>> file = Path(mkdtemp()) / "films.csv"
     >>> _ = file.write_text("age,ranking\n31,b>a>c\n17,c>a=b\n")
     >>> data = read_rankings(file)

@@ -61,7 +61,7 @@ def read_mulan(
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from ramify.datasets import read_mulan
+    >>> from ramify.datasets.readers.mulan import read_mulan
     >>> folder = Path(mkdtemp())
     >>> _ = (folder / "songs.arff").write_text("@relation songs\n@attribute beat numeric\n@attribute calm {0,1}\n"
     ...     "@attribute happy {0,1}\n@data\n{0 2.5,2 1}\n{1 1}\n")

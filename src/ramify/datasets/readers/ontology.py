@@ -94,7 +94,7 @@ def read_obo(
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from ramify.datasets import read_obo
+    >>> from ramify.datasets.readers.ontology import read_obo
     >>> file = Path(mkdtemp()) / "small.obo"
     >>> _ = file.write_text("[Term]\nid: X:1\n\n[Term]\nid: X:2\nis_a: X:1 ! top\nrelationship: part_of X:1\n")
     >>> read_obo(file)

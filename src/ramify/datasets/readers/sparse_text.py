@@ -43,7 +43,7 @@ def read_sparse_text(files: PathLike | Sequence[PathLike]) -> Dataset:
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from ramify.datasets import read_sparse_text
+    >>> from ramify.datasets.readers.sparse_text import read_sparse_text
     >>> file = Path(mkdtemp()) / "pages.txt"
     >>> _ = file.write_text("2 4 3\n0,2 1:0.5 3:2\n 0:1\n")
     >>> data = read_sparse_text(file)

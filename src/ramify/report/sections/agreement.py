@@ -9,7 +9,8 @@ import numpy as np
 
 from ramify import plots
 from ramify.analysis import Results
-from ramify.ranking import method_map, overlap, spearman
+from ramify.ranking import overlap
+from ramify.ranking.agreement import method_map, spearman
 from ramify.report.notation import rounded
 from ramify.report.section import Chart, Content, Section
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ramify.analysis import Outcome, Results
+from ramify.analysis import Results
+from ramify.analysis.results import Outcome
 from ramify.report.notation import titled
 from ramify.report.section import Section
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ramify import plots
-from ramify.analysis import Curve, Results
+from ramify.analysis import Results
+from ramify.analysis.results import Curve
 from ramify.report.notation import rounded
 from ramify.report.section import Chart, Content, Section
 from ramify.shown import shown_number
