@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import ramify
 from tests.scorecard import COUNTED, ROWS, Figure, counted_figure, figure, markdown, merged, summary
 
 HOSTILE = re.compile(
@@ -31,6 +32,23 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set RAMIFY_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture
+def refused_by_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], None]:
+    """Check that a damaged model is refused in those words when it is saved, and its file when it is loaded."""
+
+    def check(model: Any, words: str) -> None:
+        path = tmp_path / "damaged.ramify"
+        with pytest.raises(ValueError, match=words):
+            ramify.save(model, path)
+        with monkeypatch.context() as unchecked:
+            unchecked.setattr("ramify.models.values.state_fault", lambda model: None)
+            ramify.save(model, path)
+        with pytest.raises(ValueError, match=words):
+            ramify.load(path)
+
+    return check
 
 
 @pytest.fixture
