@@ -7,7 +7,7 @@ import json
 
 def main() -> None:
     """Print the methods with their meanings as JSON."""
-    from ramify.analysis import MODEL_METHODS, RANKING_METHODS
+    from ramify.analysis.methods import MODEL_METHODS, RANKING_METHODS
 
     methods = {"rank": RANKING_METHODS, "fit": MODEL_METHODS, "compare": MODEL_METHODS}
     found = {
