@@ -20,9 +20,8 @@ from ramify.datasets import Dataset
 from ramify.datasets.readers.arff import read_arff
 from ramify.ensemble import BoostedClassifier, ForestClassifier
 from ramify.plots import critical_difference
-from ramify.ranking import ReliefRanker, forest_ranking, fuji, knn_quality
+from ramify.ranking import ReliefRanker, forest_ranking, fuji, knn_quality, nested_rankings
 from ramify.ranking.agreement import efficiency
-from ramify.ranking.forest import nested_rankings
 from ramify.ranking.relief import relief_path
 from ramify.study import Study, available
 from ramify.study.study_files import data_files, data_folder

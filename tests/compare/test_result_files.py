@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from ramify.compare.all_tests.all_tests import all_tests
 
 from ramify.cli.main import ramify
 from ramify.compare import holm, nemenyi, read_results, signed_rank_probabilities, wilcoxon
+from ramify.compare.all_tests import all_tests
 
 TABLE = pd.DataFrame(
     {

@@ -8,8 +8,7 @@ from sklearn.metrics import average_precision_score
 
 from ramify.datasets import make_hierarchical, make_label_ranking, make_multilabel
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest
-from ramify.ranking import ForestRanker, forest_ranking
-from ramify.ranking.forest import nested_rankings
+from ramify.ranking import ForestRanker, forest_ranking, nested_rankings
 
 ENSEMBLES = {
     "bagging": {"max_features": None},

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from ramify import Hierarchy
-from ramify.ranking import FeatureRanking, correlation_groups, subtree_groups
-from ramify.ranking.groups import group_frame
+from ramify.ranking import FeatureRanking, correlation_groups, group_frame, subtree_groups
 
 
 def test_copies_share_a_group():

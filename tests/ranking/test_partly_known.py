@@ -5,8 +5,7 @@ import pytest
 from tests.ranking.forest_reference import Data, SlowTree, _partners, pooled_auprc, trees_of
 
 from ramify.ensemble import BoostedClassifier, ForestClassifier, ForestRegressor
-from ramify.ranking import ForestRanker, ReliefRanker, discoveries, forest_ranking, knn_quality
-from ramify.ranking.forest import nested_rankings
+from ramify.ranking import ForestRanker, ReliefRanker, discoveries, forest_ranking, knn_quality, nested_rankings
 from ramify.targets import encode
 
 N, N_FEATURES = 60, 5

@@ -11,7 +11,7 @@ from ramify.cli.terminal import command_line, json_text, plain, print_whole, tab
 from ramify.writing import whole_file, whole_text, write_table
 
 if TYPE_CHECKING:
-    from ramify.compare.all_tests.all_tests import TestResults
+    from ramify.compare.all_tests import TestResults
 
 TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls")
 
@@ -33,7 +33,7 @@ def compare_results(
 ) -> None:
     """Test a file of results, print what was found and write what was asked for."""
     from ramify.compare import read_results
-    from ramify.compare.all_tests.all_tests import all_tests
+    from ramify.compare.all_tests import all_tests
 
     found = all_tests(
         read_results(path, measure=measure), larger_is_better=not loss, control=control, rope=rope, random_state=seed

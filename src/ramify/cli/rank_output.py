@@ -26,9 +26,8 @@ from ramify.analysis.methods import IN_BAG, branch_credit
 from ramify.cli.inputs import described
 from ramify.cli.terminal import bar, console, plain, table
 from ramify.datasets.term_names import titled
-from ramify.ranking import Claim, FeatureRanking, subtree_groups
+from ramify.ranking import Claim, FeatureRanking, group_frame, subtree_groups
 from ramify.ranking.discovery import plain_discoveries
-from ramify.ranking.groups import group_frame
 from ramify.shown import shown_number, shown_p
 from ramify.writing import neutralised, whole_text
 

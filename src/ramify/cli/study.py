@@ -389,7 +389,7 @@ def _rows(frame: Any) -> list[tuple[str, list[Any]]]:
 
 def latex_table(table: Any, spread: Any, best: Callable[..., Any]) -> str:
     """A table for papers: means with their deviation over the splits, all that are best as printed in bold."""
-    from ramify.compare.all_tests.all_tests import latex_text
+    from ramify.compare.all_tests import latex_text
 
     lines = [r"\begin{tabular}{l" + "r" * table.shape[1] + "}", r"\hline"]
     lines.append(" & ".join(["", *map(latex_text, table.columns)]) + r" \\ \hline")

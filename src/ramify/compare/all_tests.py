@@ -113,7 +113,7 @@ def all_tests(
     Examples
     --------
     >>> import pandas as pd
-    >>> from ramify.compare.all_tests.all_tests import all_tests
+    >>> from ramify.compare.all_tests import all_tests
     >>> table = pd.DataFrame({"forest": [0.9, 0.8, 0.7, 0.9, 0.8, 0.9], "tree": [0.8, 0.7, 0.6, 0.8, 0.7, 0.7]})
     >>> all_tests(table).to_frame()[["first", "second", "wilcoxon"]].to_numpy().tolist()
     [['forest', 'tree', 0.03125]]

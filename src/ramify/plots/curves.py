@@ -122,7 +122,7 @@ def agreement(names: Sequence[str], correlation: np.ndarray) -> Figure:
     Examples
     --------
     >>> import numpy as np
-    >>> from ramify.plots.curves import agreement
+    >>> from ramify.plots import agreement
     >>> figure = agreement(["genie3", "relief"], np.array([[1, 0.6], [0.6, 1]]))
     """
     n = len(names)
@@ -163,7 +163,7 @@ def method_map(names: Sequence[str], places: ArrayLike, *, distances: np.ndarray
 
     Examples
     --------
-    >>> from ramify.plots.curves import method_map
+    >>> from ramify.plots import method_map
     >>> figure = method_map(["genie3", "symbolic", "relief"], [[0, 0], [0.1, 0], [0.3, 0.4]])
     """
     points = np.asarray(places, dtype=float)
@@ -204,7 +204,7 @@ def shared_features(sizes: Sequence[int], shared: Sequence[float], *, by_chance:
 
     Examples
     --------
-    >>> from ramify.plots.curves import shared_features
+    >>> from ramify.plots import shared_features
     >>> figure = shared_features([1, 5, 10], [1.0, 0.8, 0.7], by_chance=[0.01, 0.05, 0.1])
     """
     figure, axes = plain_figure(6, 3.2)

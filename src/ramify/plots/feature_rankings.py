@@ -57,7 +57,7 @@ def ranking_development(rankings: Sequence[FeatureRanking], *, n_features: int =
     Parameters
     ----------
     rankings : sequence of FeatureRanking
-        Of one forest or of boosted trees, what {py:obj}`~ramify.ranking.forest.nested_rankings` returns.
+        Of one forest or of boosted trees, what {py:obj}`~ramify.ranking.nested_rankings` returns.
     n_features : int, default=8
         How many features, those that are best in the last ranking.
 
