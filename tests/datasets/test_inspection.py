@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import ramify
-from ramify.datasets import Inspection, read
+from ramify import ForestClassifier
+from ramify.datasets import Inspection, read, write_arff
 from ramify.datasets.tables.inspection import names_rows
 
 N = 60
@@ -45,6 +46,8 @@ def numbers(low, high, seed=1):
         ("number of visits", numbers(0, 1000), "feature"),
         ("row", list(range(5, 5 + N)), "identifier"),  # counts on
         ("id", [k + 0.5 for k in range(N)], "feature"),  # fractions are measured
+        ("c", [f"row {k + 1}" for k in range(N)], "identifier"),  # a word and a count
+        ("c", [f"{k + 0.5} kg" for k in range(N)], "feature"),
         ("unit", ["kg"] * N, "left out"),
         ("empty", [None] * N, "left out"),
         ("half", ["kg", None] * (N // 2), "feature"),
@@ -149,6 +152,73 @@ def test_dates_become_what_varies_or_what_is_asked_for():
     assert features(unclear, dates="dmy")["c.month"][0] == 2 if "c.month" in features(unclear, dates="dmy") else True
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([f"({k}.50)" if k % 3 else f"{k}.50" for k in range(N)], [-(k + 0.5) if k % 3 else k + 0.5 for k in range(N)]),
+        ([f"({1960 + k})" for k in range(N)], [1960 + k for k in range(N)]),
+        ([f"-${k}" if k % 2 else f"${k}" for k in range(N)], [-k if k % 2 else k for k in range(N)]),
+        ([f"€ {k + 1}.000" for k in range(N)], [1000 * (k + 1) for k in range(N)]),
+        (
+            [f"{k + 1}K" if k % 2 else f"{k + 1}M" for k in range(N)],
+            [(k + 1) * (1e3 if k % 2 else 1e6) for k in range(N)],
+        ),
+        ([f"{k} kg" if k % 2 else f"{k} g" for k in range(N)], [k * (1e3 if k % 2 else 1) for k in range(N)]),
+    ],
+)
+def test_signs_thousands_and_multiples_of_units(cells, expected):
+    made = features(cells, "c", roles=None)
+    assert list(made) == ["c"]
+    np.testing.assert_allclose(made["c"], expected)
+
+
+@pytest.mark.parametrize(
+    ("form", "n_parts"),
+    [("{a}/{b}", 2), ("{a}k - {b}k", 2), ("{a}.5, -{b}.25", 2), ("{a}x{b}x3", 3), ("{a} of {b}", 2)],
+)
+def test_several_numbers_in_a_cell_are_a_feature_each(form, n_parts):
+    cells = [form.format(a=100 + k, b=40 + k * 7 % 30) for k in range(N)]
+    made = features(cells)
+    assert list(made) == [f"c.{k + 1}" for k in range(n_parts)]
+    np.testing.assert_allclose(made["c.1"] // 1, [100 + k for k in range(N)])
+    assert np.sign(made["c.2"][0]) == (-1 if "-{" in form else 1)
+
+
+@pytest.mark.parametrize("form", ["0{k}-{k}", "10.{k}.1.1", "A{k}", "INV-{k}"])
+def test_codes_are_no_several_numbers(form):
+    assert inspected([form.format(k=100 + k // 2) for k in range(N)]).kind == "nominal"
+
+
+def test_durations_are_hours():
+    made = features([f"{k % 3}h {k % 60}m" if k % 3 else f"{k % 60}m" for k in range(N)])
+    np.testing.assert_allclose(made["c"], [k % 3 + k % 60 / 60 for k in range(N)])
+
+
+def test_times_of_logs_are_dates():
+    assert inspected([f"{k % 28 + 1:02d}/Mar/2024:10:{k % 60:02d}:01 +0000" for k in range(N)]).kind == "date"
+
+
+SURVEY = """Respondent,How old?,Income?,Which films?,,Happy?
+,Open-Ended Response,Open-Ended Response,Alien,Heat,Response
+"""
+
+
+def test_a_second_line_of_names_is_no_row(tmp_path):
+    rows = [
+        f"{9000 + k},{20 + k * 7 % 40},{1000.5 * k},{'Alien' * (k % 2)},{'Heat' * (k % 3 == 0)},{CLASSES[k]}"
+        for k in range(N)
+    ]
+    (tmp_path / "t.csv").write_text(SURVEY + "\n".join(rows))
+    data = read(tmp_path / "t.csv")
+    assert data.n_samples == N
+    assert data.feature_names == ("How old?", "Income?", "Which films?: Alien", "Which films?: Heat")
+    assert list(data.ids[:2]) == ["9000", "9001"]
+    np.testing.assert_array_equal(data.X[:3, 0], [20, 27, 34])
+    assert any("second line of names" in note for note in data.notes)
+    later = read(tmp_path / "t.csv", roles=data.inspection)
+    np.testing.assert_array_equal(later.X, data.X)
+
+
 def test_text_of_many_values_is_nominal_and_words():
     animals, places = ["cat", "dog", "owl"], ["roof", "tree", "canal", "car"]
     cells = [f"{animals[k % 3]} stuck on {places[k % 4]} number {k}" for k in range(N)]
@@ -223,12 +293,45 @@ def test_the_same_table_says_the_same_in_every_form(tmp_path):
     forms = [frame, polars.from_pandas(frame), *(tmp_path / f"t.{end}" for end in ("csv", "tsv", "parquet", "xlsx"))]
     one, *others = (read(form, target="t") for form in forms)
     assert one.left_out.keys() == {"unit"}
+    write_arff(one, tmp_path / "t.arff")
+    arff = read(tmp_path / "t.arff")
+    assert (arff.feature_names, arff.categories, arff.label_names) == (
+        one.feature_names,
+        one.categories,
+        one.label_names,
+    )
+    np.testing.assert_array_equal(arff.X, one.X)
+    np.testing.assert_array_equal(arff.y, one.y)
+    assert list(arff.ids) == list(one.ids)
+    forest = ForestClassifier(10, random_state=0).fit(one.to_frame(), one.y)
+    for other in (*others, arff):
+        np.testing.assert_array_equal(forest.predict_proba(other.to_frame()), forest.predict_proba(one.to_frame()))
+        np.testing.assert_array_equal(
+            ForestClassifier(10, random_state=0).fit(other.to_frame(), other.y).predict_proba(one.to_frame()),
+            forest.predict_proba(one.to_frame()),
+        )
     for other in others:
         assert (other.feature_names, other.categories) == (one.feature_names, one.categories)
         np.testing.assert_array_equal(other.X, one.X)
         np.testing.assert_array_equal(other.y, one.y)
         assert (other.label_names, other.left_out) == (one.label_names, one.left_out)
         assert list(other.ids) == list(one.ids)
+
+
+def test_an_array_a_frame_and_a_file_of_numbers_predict_the_same(tmp_path):
+    polars = pytest.importorskip("polars")
+    array = np.random.default_rng(5).normal(size=(N, 3)).round(3)
+    array[3, 1] = np.nan
+    frame = pd.DataFrame(array, columns=["a", "b", "c"])
+    frame.assign(t=CLASSES).to_csv(tmp_path / "t.csv", index=False)
+    data = read(tmp_path / "t.csv", target="t")
+    np.testing.assert_array_equal(data.X, array)
+    forms = [array, frame, polars.from_pandas(frame), data.X, data.to_frame()]
+    one, *others = (
+        ForestClassifier(10, random_state=0).fit(form, np.array(CLASSES)).predict_proba(form) for form in forms
+    )
+    for other in others:
+        np.testing.assert_array_equal(other, one)
 
 
 def test_another_table_is_read_as_the_first_whatever_it_holds():

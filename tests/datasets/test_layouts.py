@@ -121,6 +121,24 @@ def test_rows_of_another_width_are_refused_with_their_line(write):
             read(write(f"a,t\n{body}", "t.csv"))
 
 
+def test_lines_above_and_below_a_table_are_left_out_and_told(write):
+    table = "a,b,t\n1,x,p\n2,y,q\n3,x,p\n"
+    expected = read(write(table, "t.csv"), target="t")
+    for text in (
+        f"Report of May\n\n{table}",
+        f"Report of May,,\nby the shop,,\n{table}",
+        f"{table}\nSource: the shop\nThree rows in all\n",
+    ):
+        data = read(write(text, "t.csv"), target="t")
+        np.testing.assert_array_equal(data.X, expected.X)
+        assert any("left out" in note for note in data.notes)
+
+
+def test_names_without_one_for_the_rows_are_those_of_r(write):
+    data = read(write("a\tt\nr1\t1\tp\nr2\t2\tq\nr3\t3\tp\n", "t.tsv"), target="t")
+    assert data.feature_names == ("column 1", "a")
+
+
 def test_decimals_are_exact(write):
     rng = np.random.default_rng(0)
     values = rng.normal(size=300) * 10.0 ** rng.integers(-20, 20, 300)

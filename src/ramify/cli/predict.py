@@ -186,6 +186,8 @@ def _rows(model: Any, data: Dataset, predicted: Any, probabilities: bool) -> Ite
         yield from _part_rows(model, data, predicted)
         return
     columns, cells = names, predicted.reshape(data.n_samples, -1).tolist() if not sparse.issparse(predicted) else None
+    if kind.ranks_labels and not probabilities and (predicted == predicted.round()).all():
+        cells = predicted.astype(int).tolist()
     if kind.has_one_label and not probabilities:
         columns, cells = [_target_name(model)], [[str(value)] for value in predicted]
     elif kind.has_sets and not probabilities:
@@ -225,7 +227,8 @@ def _label_cells(model: Any, sets: Any) -> tuple[list[str], list[list[str]]]:
             width = len(notation.columns)
             deepest = [max(of_row, key=len) if of_row else [] for of_row in paths]
             return list(notation.columns), [[*path, *[""] * (width - len(path))] for path in deepest]
-        return [_target_name(model)], [["|".join(notation.path_separator.join(path) for path in row)] for row in paths]
+        written = [[notation.path_separator.join(path) for path in of_row] for of_row in paths]
+        return [_target_name(model)], [[notation.label_separator.join(of_row)] for of_row in written]
     return [_target_name(model)], [["|".join(names[label] for label in of_row)] for of_row in labels]
 
 

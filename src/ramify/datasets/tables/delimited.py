@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import itertools
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,6 +23,7 @@ from ramify.datasets.readers.raw_files import (
     column_of_cell,
     decoded,
     read_bytes,
+    shown,
     without_bom,
 )
 from ramify.datasets.tables.table import LARGEST_EXACT, MISSING, Table, column_of_series, joined, table_of_frame
@@ -28,9 +33,19 @@ _NEAR_THE_TOP = 20
 _ABOVE = "If the columns' names stand in this line, remove the lines above it."
 _BLANKS = " \t\r\n\v\f"
 _PADDED = re.compile(rb'(?:^|[,;|\t"\n])[ \t]*[+-]?0[0-9]')
+_SENTENCE = re.compile(rb"[A-Za-z]{2,}.*[\s:]|[\s:].*[A-Za-z]{2,}")
 _CHUNK = 1 << 24
+_HEAD = 100
 _EXACT = {} if int(pd.__version__.split(".")[0]) > 2 else {"float_precision": "round_trip"}
 """From pandas 3 on decimals are exact by default."""
+
+
+class _Header(NamedTuple):
+    """Names of columns, the byte at which the lines below them begin, and what is to be told."""
+
+    names: list[str]
+    start: int
+    note: str
 
 
 def read_records(
@@ -159,7 +174,8 @@ def _file_table(
     if (at := content.find(b"\x00")) >= 0:
         line = content.count(b"\n", 0, at) + 1
         raise FileError(path, "the file holds a zero byte, which no text does", line=line, advice="Save it again.")
-    names, start = _header(path, content, layout, text_encoding)
+    names, start, above = _header(path, content, layout, text_encoding)
+    content, below = _without_lines_below(content, names, layout, text_encoding)
     width = len(names)
     _check_widths(path, content, start, names, layout, text_encoding)
     if width > 1 and not names[-1]:
@@ -199,7 +215,7 @@ def _file_table(
     columns = list(table.columns)
     for j in (wanted | text) & set(range(len(names))):
         columns[j] = column_of_series(frame[j], frozenset(missing))
-    return replace(table, columns=columns, notes=(*layout.notes, *table.notes))
+    return replace(table, columns=columns, notes=(*layout.notes, *filter(None, (above, below)), *table.notes))
 
 
 def _changed_by_parsing(frame: pd.DataFrame, content: bytes, layout: TextLayout) -> set[int]:
@@ -221,19 +237,61 @@ def _are_whole(numbers: np.ndarray) -> bool:
     return bool((known[:200] == np.floor(known[:200])).all()) and bool((known == np.floor(known)).all())
 
 
-def _header(path: Path, content: bytes, layout: TextLayout, encoding: str) -> tuple[list[str], int]:
-    """The names in the first line that is not blank, and where the lines below it begin."""
-    text = io.StringIO(content[: 1 << 22].decode(encoding, errors="ignore"), newline="")
-    record = next(cut_records(path, text.read(), layout.separator), None)
-    if record is None:
+def _header(path: Path, content: bytes, layout: TextLayout, encoding: str) -> _Header:
+    """The names, where the lines below them begin, and what is to be told of lines above."""
+    text = io.StringIO(content[: 1 << 22].decode(encoding, errors="ignore"), newline="").read()
+    records = list(itertools.islice(cut_records(path, text, layout.separator), 1))
+    if not records:
         raise FileError(path, "the file is empty", line=1, advice="Write a line with the names of the columns.")
-    line, names = record
+    line, names = records[0]
+    with contextlib.suppress(FileError):  # a fault further down is told by whoever reads that far
+        records = list(itertools.islice(cut_records(path, text, layout.separator), _HEAD))
+    width = Counter(len(cells) for _, cells in records[1:]).most_common(1)[0][0] if len(records) > 2 else len(names)
+    above = next((k for k, (_, cells) in enumerate(records[:_NEAR_THE_TOP]) if not _is_title(cells, width)), 0)
+    told = ""
+    if above and len(records[above][1]) == width and not any(map(_holds_number, records[above][1])):
+        told = f"The first {'line' if above == 1 else f'{above} lines'} above the names of the columns ("
+        told += f"{shown(names[0])}{', ...' if above > 1 else ''}) {'is' if above == 1 else 'are'} left out."
+        line, names = records[above]
+    elif len(names) == width - 1 and all(len(cells) == width for _, cells in records[1:]):
+        names = ["", *names]  # as R writes tables whose rows have names
     start = -1
     for _ in range(line):
         start = content.find(b"\n", start + 1)
         if start < 0:
-            return [name.strip() for name in names], len(content)
-    return [name.strip() for name in names], start + 1
+            return _Header([name.strip() for name in names], len(content), told)
+    return _Header([name.strip() for name in names], start + 1, told)
+
+
+def _is_title(cells: Sequence[str], width: int) -> bool:
+    """Whether a line of other text than names stands above a table of so many columns."""
+    n_filled = sum(bool(cell.strip()) for cell in cells)
+    return len(cells) <= width / 2 or (width > 2 and n_filled <= 1)
+
+
+def _holds_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _without_lines_below(content: bytes, names: Sequence[str], layout: TextLayout, encoding: str) -> tuple[bytes, str]:
+    """The content without sentences below the table, and what is to be told of them."""
+    if len(names) < 2 or layout.separator in ' "':
+        return content, ""
+    separator, end, first = layout.separator.encode(encoding), len(content.rstrip()), b""
+    for _ in range(_NEAR_THE_TOP):
+        start = content.rfind(b"\n", 0, end) + 1
+        line = content[start:end].strip()
+        if separator in line or b'"' in line or not _SENTENCE.search(line):
+            break
+        first, end = line, len(content[:start].rstrip())
+    if not first or end < 1:
+        return content, ""
+    told = f"The lines below the table ({shown(first.decode(encoding, errors='replace'))}, ...) are left out."
+    return content[:end] + b"\n", told
 
 
 def _lines_above(content: bytes, start: int) -> int:

@@ -284,7 +284,7 @@ def _inspected(name: str, cells: Any, wishes: ColumnWishes, leaks: Leaks, declar
         return replace(record, kind="nominal", decision="used as nominal", notation=Categories())
     if isinstance(cells, np.ndarray):
         return _inspected_numbers(record, leave, cells, wishes, enough=enough, is_first=is_first)
-    return _inspected_text(record, leave, cells, wishes, declared, enough=enough)
+    return _inspected_text(record, leave, cells, wishes, declared, enough=enough, is_first=is_first)
 
 
 def _inspected_numbers(
@@ -303,13 +303,24 @@ def _inspected_numbers(
 
 
 def _inspected_text(
-    record: Column, leave: Column, cells: TextColumn, wishes: ColumnWishes, declared: str, *, enough: bool
+    record: Column,
+    leave: Column,
+    cells: TextColumn,
+    wishes: ColumnWishes,
+    declared: str,
+    *,
+    enough: bool,
+    is_first: bool,
 ) -> Column:
     dates = notations.learn_dates(cells, wishes.date_order, wishes.date_parts)
     if dates is not None and (dates.compact or declared == "date"):
         return _dated(record, cells, dates, wishes)
     if (numbers := notations.learn_numbers(cells, wishes.decimal)) is not None:
-        if enough and record.n_values >= _DISTINCT * len(cells) and names_rows(record.name):
+        if (
+            enough
+            and record.n_values >= _DISTINCT * len(cells)
+            and (names_rows(record.name) or _may_number_rows(record.name, numbers.values(cells), is_first=is_first))
+        ):
             return replace(leave, kind="identifier", why=f"numbers with another value in {_share(record, len(cells))}")
         return _numbered(record, cells, numbers, wishes)
     if (clock := notations.learn_clock(cells)) is not None:
@@ -317,6 +328,11 @@ def _inspected_text(
                        notation=clock)  # fmt: skip
     if dates is not None:
         return _dated(record, cells, dates, wishes)
+    if not names_rows(record.name) and (parts := notations.learn_parts(cells)) is not None:
+        several = f"used as {len(parts.between) - 1} numbers"
+        why = f"several numbers in a cell, as in {shown(cells.values[0])}"
+        decision = f"{several} and as nominal" if parts.values else several
+        return replace(record, kind="several numbers", decision=decision, why=why, notation=parts)
     if (
         enough
         and record.n_values >= _DISTINCT * (len(cells) - cells.is_missing.sum())
@@ -341,14 +357,20 @@ def _numbered(record: Column, cells: TextColumn, numbers: Numbers, wishes: Colum
     lost = [value for value in cells.values if value not in numbers.words and numbers.read(value) is None]
     reasons, option = [], ""
     if numbers.decimal == ",":
-        reasons.append(f"decimal commas, as in {shown(next(v for v in cells.values if ',' in v or '.' in v))}")
+        commas = [value for value in cells.values if "," in value]
+        points = [value for value in cells.values if "." in value]
+        what = "decimal commas" if commas else "points between thousands"
+        reasons.append(f"{what}, as in {shown((commas or points)[0])}")
     elif wishes.decimal is None and notations.comma_is_unclear(cells.values):
         reasons.append(f"{shown(next(v for v in cells.values if ',' in v))} is read with commas between thousands")
         option = "decimal=',' (--decimal) reads them as decimal signs"
     if numbers.units:
+        units = ", ".join(shown(unit.replace("|", " ").strip() or "none") for unit in numbers.units)
         reasons.append(
-            f"in several units: {', '.join(shown(u.replace('|', ' ').strip() or 'none') for u in numbers.units)}"
+            f"units converted: {units}" if notations.scales_of(numbers.units) else f"in several units: {units}"
         )
+    if numbers.brackets:
+        reasons.append("numbers in brackets are negative")
     if numbers.words:
         reasons.append(f"the words {', '.join(map(shown, numbers.words))} are features of their own")
     if lost:

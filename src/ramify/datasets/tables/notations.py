@@ -30,7 +30,7 @@ MANY = 40
 _MOST_WORDS = 50
 
 _NUMBER = re.compile(
-    r"""\s*(?P<before>[^\d\s\-+.,(−][^\d\-+.,−]*?(?:\s|(?<=[^\w\s])))?
+    r"""\s*(?P<sign>[-+−](?=[^\d\s\-+.,(−]))?(?P<before>[^\d\s\-+.,(−][^\d\-+.,−]*?(?:\s|(?<=[^\w\s])))?
     (?P<number>[-+−]?(?:\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:[eE][-+−]?\d{1,3})?)
     \s*(?P<after>[^\d]*?)\s*""",
     re.VERBOSE,
@@ -38,6 +38,17 @@ _NUMBER = re.compile(
 _BLANKS = re.compile("[ '’\u00a0\u202f]")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 _POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+")
+_CURRENCY = re.compile(r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF)\b")
+_IN_BRACKETS = re.compile(r"([^\d(]{0,4})\(([^()]*\d[^()]*)\)")
+_SCALES: Sequence[Mapping[str, float]] = (
+    {"": 1, "k": 1e3, "m": 1e6, "mio": 1e6, "b": 1e9, "bn": 1e9},
+    {"mg": 1e-3, "g": 1, "kg": 1e3, "t": 1e6},
+    {"mm": 1e-3, "cm": 1e-2, "m": 1, "km": 1e3},
+    {"ml": 1e-3, "cl": 1e-2, "l": 1},
+    {"ms": 1e-3, "s": 1, "sec": 1, "min": 60, "h": 3600},
+    {"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
+)
+"""Units that are multiples of one another."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +60,25 @@ class Numbers:
     decimal : {".", ","}
         The decimal sign; the other one stands between thousands.
     units : tuple of str
-        What stands before and after numbers, as "$|" or "|kg"; with several, the unit is a feature too.
+        What stands before and after numbers, as "$|" or "|kg", where there are several. Those that are multiples of one
+        another, as kg and g, are converted; else the unit is a feature too.
     words : tuple of str
         Words that stand where a number is expected, each a feature of its own.
+    brackets : bool
+        Whether numbers in brackets are negative, as in accounts.
     """
 
     notation: ClassVar[str] = "number"
     decimal: str = "."
     units: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    brackets: bool = False
 
     def read(self, text: str) -> tuple[float, str] | None:
         """The number and its unit, or None."""
+        if (inner := _IN_BRACKETS.fullmatch(text)) is not None:
+            inside = self.read(inner[1] + inner[2])
+            return None if inside is None else (-inside[0] if self.brackets else inside[0], inside[1])
         found = _NUMBER.fullmatch(text)
         if found is None:
             return None
@@ -77,20 +95,22 @@ class Numbers:
             return None
         if not np.isfinite(value):
             return None
-        return value, f"{(found['before'] or '').strip()}|{found['after'].strip()}".lower()
+        unit = f"{(found['before'] or '').strip()}|{found['after'].strip()}".lower()
+        return -value if found["sign"] in ("-", "−") else value, unit
 
     def values(self, cells: TextColumn) -> np.ndarray:
         """The column as numbers, NaN where a cell is none."""
         plain = pd.to_numeric(pd.Series(cells.values, dtype=object), errors="coerce").to_numpy(dtype=float, copy=True)
+        scales = scales_of(self.units)
         for k in np.flatnonzero(~np.isfinite(plain)) if self.decimal == "." else range(len(plain)):
             found = self.read(cells.values[k])
-            plain[k] = np.nan if found is None else found[0]
+            plain[k] = np.nan if found is None else found[0] * scales.get(found[1], 1)
         return cells.taken(plain)
 
     def features(self, name: str, cells: TextColumn) -> list[Made]:
         """The numbers, and what stands beside or instead of them."""
         made: list[Made] = [(name, self.values(cells), None)]
-        if len(self.units) > 1:
+        if len(self.units) > 1 and not scales_of(self.units):
             position = {unit: float(k) for k, unit in enumerate(self.units)}
             found = [self.read(value) for value in cells.values]
             codes = [np.nan if one is None else position.get(one[1], np.nan) for one in found]
@@ -106,11 +126,22 @@ class Numbers:
         return made
 
 
+def scales_of(units: Sequence[str]) -> dict[str, float]:
+    """How much each unit is of one of them, where all are multiples of one another; else nothing."""
+    before = {unit.partition("|")[0] for unit in units}
+    after = [unit.partition("|")[2] for unit in units]
+    if len(before) > 1 or len(after) < 2 or set(after) == {"", "m"}:  # 12 and 12 m are metres
+        return {}
+    found: Mapping[str, float] = next((scale for scale in _SCALES if scale.keys() >= set(after)), {})
+    (sign,) = before
+    return {f"{sign}|{unit}": size for unit, size in found.items()}
+
+
 def learn_numbers(cells: TextColumn, decimal: str | None = None) -> Numbers | None:
     """How the numbers of a column are written, or None where it holds no numbers."""
     counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.values))
     n_known = counts.sum()
-    if _are_codes(cells.values):
+    if are_codes(cells.values):
         return None
     for sign in (decimal,) if decimal else _signs(cells.values):
         notation = Numbers(decimal=sign)
@@ -135,7 +166,13 @@ def learn_numbers(cells: TextColumn, decimal: str | None = None) -> Numbers | No
             and 0 < len(frequent) <= _MOST_UNITS
             and in_units >= ENOUGH * n_numbers
         ):
-            return Numbers(sign, frequent if len(frequent) > 1 else (), words if few else ())
+            in_brackets = [_IN_BRACKETS.fullmatch(value) is not None for value in cells.values]
+            return Numbers(
+                sign,
+                frequent if len(frequent) > 1 else (),
+                words if few else (),
+                brackets=any(in_brackets) and not all(in_brackets),
+            )
     return None
 
 
@@ -144,7 +181,9 @@ def _signs(values: Sequence[str]) -> tuple[str, ...]:
     with_comma = [part for value in values for part in re.findall(r"[-+]?\d*,[\d,.]*\d", value)]
     if not with_comma:
         points = [part for value in values for part in re.findall(r"\d[\d.]*\.\d[\d.]*", value)]
-        return (",", ".") if points and any(part.count(".") > 1 for part in points) else (".",)
+        are_money = any(_CURRENCY.search(value) for value in values) and all(map(_POINTS.fullmatch, points))
+        between_thousands = any(part.count(".") > 1 for part in points) or are_money
+        return (",", ".") if points and between_thousands else (".",)
     thousands = all(_THOUSANDS.fullmatch(part.partition(".")[0]) for part in with_comma)
     return (".", ",") if thousands else (",", ".")
 
@@ -161,7 +200,7 @@ def points_are_thousands(values: Sequence[str]) -> bool:
     return bool(with_point) and all(_POINTS.fullmatch(value) for value in with_point)
 
 
-def _are_codes(values: Sequence[str]) -> bool:
+def are_codes(values: Sequence[str]) -> bool:
     """Whether cells are padded with zeros, or whole numbers of more digits than a double holds."""
     return any(re.fullmatch(r"[+-]?0\d+", value) for value in values) or any(
         re.fullmatch(r"[+-]?\d{16,}", value) and abs(int(value)) >= 2**53 for value in values
@@ -171,6 +210,8 @@ def _are_codes(values: Sequence[str]) -> bool:
 _DIGITS = re.compile(r"\d")
 _TWO_PARTS = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b")
 _DAY_WORDS = re.compile(r"[a-zäöüéû]{3,}", re.IGNORECASE)
+_LOG_TIME = re.compile(r"^(\d{1,2}/[A-Za-z]{3}/\d{4}):")
+"""Logs of servers have a colon between day and time."""
 _PARTS = ("days", "year", "month", "weekday", "hour")
 
 
@@ -195,7 +236,7 @@ class Dates:
 
     def read(self, values: Sequence[str]) -> pd.Series:
         """The dates of some texts, NaT where a text is none."""
-        texts = pd.Series(list(values), dtype=object)
+        texts = pd.Series([_LOG_TIME.sub(r"\1 ", value) for value in values], dtype=object)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.compact:
@@ -246,7 +287,12 @@ def learn_dates(cells: TextColumn, order: str | None = None, parts: str | None =
         chosen = ("days",) if parts == "days" else _PARTS[1:]
     else:
         made = notation.features("", TextColumn(values, np.arange(len(values))))
-        chosen = tuple(part for part, (_, cells_, _) in zip(_PARTS, made, strict=True) if _varies(cells_))
+        of_months = bool((found.dropna().dt.day == 1).all())
+        chosen = tuple(
+            part
+            for part, (_, cells_, _) in zip(_PARTS, made, strict=True)
+            if _varies(cells_) and not (part == "weekday" and of_months)
+        )
     if not chosen:
         return None
     return Dates(notation.day_first, chosen, compact)
@@ -286,9 +332,12 @@ def has_short_years(values: Sequence[str]) -> bool:
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d+)?)?\s*([ap]\.?m\.?)?", re.IGNORECASE)
 
 
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[a-z]{1,7}[,\s]*)+", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Clock:
-    """Times of the day and durations such as 14:35 or 2:05 pm, in hours."""
+    """Times of the day and durations such as 14:35, 2:05 pm or 1h 20m, in hours."""
 
     notation: ClassVar[str] = "time"
 
@@ -299,21 +348,79 @@ class Clock:
 
 def learn_clock(cells: TextColumn) -> Clock | None:
     """Times, or None where a column holds none."""
-    if not cells.values or _CLOCK.fullmatch(cells.values[0].strip()) is None:
+    head = [value.strip() for value in cells.values[:200]]
+    times = np.mean([_CLOCK.fullmatch(value) is not None for value in head]) if head else 0.0
+    several_units = any(len(re.findall(r"\d[\d.]*\s*[a-z]", value, re.IGNORECASE)) > 1 for value in head)
+    if times < ENOUGH and not (several_units and all(map(_DURATION.fullmatch, head))):
         return None
-    matching = np.array([_CLOCK.fullmatch(value.strip()) is not None for value in cells.values], dtype=float)
-    return Clock() if cells.taken(matching, 1.0).mean() >= ENOUGH else None
+    hours = np.array([_hours(value) for value in cells.values])
+    return Clock() if np.isfinite(cells.taken(hours, 0.0)).mean() >= ENOUGH else None
 
 
 def _hours(text: str) -> float:
     found = _CLOCK.fullmatch(text.strip())
     if found is None:
-        return np.nan
+        duration = pd.to_timedelta(text, errors="coerce") if _DURATION.fullmatch(text.strip()) else pd.NaT
+        return float(duration.total_seconds()) / 3600
     hour, minute, second, half = found.groups()
     hours = int(hour) + int(minute) / 60 + int(second or 0) / 3600
     if half:
         hours = hours % 12 + (12 if half.lower().startswith("p") else 0)
     return hours
+
+
+_PART = re.compile(r"(?:(?<![^\s,;(\[])[-+])?\d+(?:\.\d+)?")
+_FEWEST_PARTED = 10
+"""Fewer values than these are nominal alone."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Several numbers in a cell, such as 120/80 or 40k-60k, each a feature of its own.
+
+    Parameters
+    ----------
+    between : tuple of str
+        What stands before, between and behind the numbers.
+    values : bool
+        Whether the cells themselves are a nominal feature as well.
+    """
+
+    notation: ClassVar[str] = "several numbers"
+    between: tuple[str, ...] = ()
+    values: bool = True
+
+    def features(self, name: str, cells: TextColumn) -> list[Made]:
+        """A number per part."""
+        found = [_PART.findall(value) if _between(value) == self.between else None for value in cells.values]
+        n_parts = len(self.between) - 1
+        made: list[Made] = [
+            (f"{name}.{k + 1}", cells.taken([np.nan if parts is None else float(parts[k]) for parts in found]), None)
+            for k in range(n_parts)
+        ]
+        return [*made, *(Categories().features(name, cells) if self.values else [])]
+
+
+def _between(value: str) -> tuple[str, ...]:
+    return tuple(" ".join(text.lower().split()) for text in _PART.split(value))
+
+
+def learn_parts(cells: TextColumn) -> Parts | None:
+    """How several numbers stand in each cell, or None where they do not."""
+    if len(cells.values) <= _FEWEST_PARTED or _are_parted_codes(cells.values[:200]):
+        return None
+    ((between, _),) = Counter(map(_between, cells.values[:200])).most_common(1)
+    if not 3 <= len(between) <= 5:
+        return None
+    fits = np.array([_between(value) == between for value in cells.values], dtype=float)
+    if cells.taken(fits, 1.0).mean() < ENOUGH or _are_parted_codes(cells.values):
+        return None
+    return Parts(between, values=len(cells.values) <= MANY)
+
+
+def _are_parted_codes(values: Sequence[str]) -> bool:
+    """Whether digits are padded with zeros or parted by several points, as in codes, numbers of phones, addresses."""
+    return any(re.search(r"(?<![\d.])0\d|\d\.\d+\.\d", value) for value in values)
 
 
 @dataclass(frozen=True)
@@ -365,8 +472,8 @@ def _tokens(text: str) -> set[str]:
     return set(re.findall(r"\w{2,}", text.lower()))
 
 
-Notation = Numbers | Dates | Clock | Categories
-_NOTATIONS: Mapping[str, type] = {each.notation: each for each in (Numbers, Dates, Clock, Categories)}
+Notation = Numbers | Dates | Clock | Parts | Categories
+_NOTATIONS: Mapping[str, type] = {each.notation: each for each in (Numbers, Dates, Clock, Parts, Categories)}
 
 
 def notation_to_dict(notation: Notation) -> dict[str, Any]:
@@ -383,7 +490,7 @@ def notation_from_dict(plain: Mapping[str, Any]) -> Notation:
         made = kind(**given) if kind is not None else None
     except TypeError:
         made = None
-    usual = {"decimal": str, "day_first": bool, "compact": bool, "values": bool}
+    usual = {"decimal": str, "day_first": bool, "compact": bool, "values": bool, "brackets": bool}
     texts = (value for name, value in given.items() if name not in usual)
     right = made is not None and all(isinstance(given[name], usual[name]) for name in usual.keys() & given.keys())
     if not right or not all(isinstance(v, tuple) and all(isinstance(t, str) for t in v) for v in texts):

@@ -60,8 +60,10 @@ def spellings(name: str, cells: object) -> Iterator[str]:
 
 
 def rare_classes(name: str, n_rows: int, y: np.ndarray, classes: Sequence[str]) -> Iterator[str]:
-    """A sentence on the classes that one row has."""
+    """A sentence on the classes that one row has, or on the only class."""
     counts = np.bincount(y[y >= 0], minlength=len(classes))
+    if n_rows and len(classes) == 1:
+        yield f"All {n_rows} rows are of the class {shown(classes[0])} of {name}: there is nothing to tell apart."
     rare = np.flatnonzero(counts == 1)
     if n_rows < FEWEST_ROWS or not len(rare):
         return

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import part_rows, stored
 from ramify.datasets.readers.raw_files import FileError, advice_for_name, sha256_of, shown
 from ramify.datasets.tables import notations
-from ramify.datasets.tables.inspection import Column, ColumnWishes, Inspection, inspected_features
+from ramify.datasets.tables.inspection import FEWEST_ROWS, Column, ColumnWishes, Inspection, inspected_features
 from ramify.datasets.tables.leaks import Leaks
-from ramify.datasets.tables.notations import Made
+from ramify.datasets.tables.notations import Made, Numbers, are_codes, learn_numbers
 from ramify.datasets.tables.oddities import oddities, rare_classes, spellings
 from ramify.datasets.tables.table import Table, as_text, missing_cells
 from ramify.datasets.tables.target_columns import ReadTarget, TargetNotation, UnreadableTarget, read_target
@@ -28,6 +29,7 @@ Names = str | Sequence[str]
 
 KINDS = ("classes", "labels", "hierarchy", "numbers", "rankings", "mixed")
 _BLOCK = 8192
+_LOOKED_AT = 200
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def ignored_positions(choice: TableChoice, names: Sequence[str]) -> set[int]:
 
 def table_dataset(table: Table, choice: TableChoice) -> Dataset:
     """A table as a data set."""
-    table = _with_own_names(table)
+    table = _with_own_names(_without_second_names(table))
     known = choice.known
     try:
         return _inspected(table, choice) if known is None else _read_as(table, choice, known)
@@ -380,6 +382,49 @@ def _oddities(table: Table, inspection: Inspection, target: ReadTarget, position
 
 
 # -------------------------------------------------------------------------------------------------- names of columns
+
+
+def _without_second_names(table: Table) -> Table:
+    """The table without first rows that hold no data but a second line of names, as exports of surveys do."""
+    while table.n_rows >= FEWEST_ROWS and _holds_names(table):
+        second = [as_text(column)[0] or "" for column in table.columns]
+        names, above = [], ""
+        are_names = all(second) and not all(table.names) and len(set(second)) == len(second)
+        for j, (name, below) in enumerate(zip(table.names, second, strict=True)):
+            above = name or above
+            in_group = not name or (j + 1 < len(second) and not table.names[j + 1] and bool(second[j + 1]))
+            names.append(below if are_names else f"{above}: {below}" if in_group and below else name)
+        listed = ", ".join(map(shown, [text for text in second if text][:2]))
+        note = f"The first row holds a second line of names ({listed}, ...) and is no row of the data."
+        table = replace(table.rows(np.arange(1, table.n_rows)), names=names, notes=(*table.notes, note))
+        table = replace(table, columns=[_numbers_again(column) for column in table.columns])
+    return table
+
+
+def _holds_names(table: Table) -> bool:
+    """Whether the first row holds no number, but words in columns which hold only numbers or dates below."""
+    n_misfits = 0
+    for column in table.columns:
+        if isinstance(column, list) or (isinstance(column, np.ndarray) and not np.isnan(column[0])):
+            return False
+        if isinstance(column, np.ndarray) or column[0] is None:
+            continue
+        if Numbers().read(column[0]) is not None:
+            return False
+        below = column.rows(np.arange(1, min(table.n_rows, _LOOKED_AT)))
+        if len(below.values) > 1 and column[0] not in below.values:
+            numbers = learn_numbers(below)
+            n_misfits += numbers is not None and not numbers.words and numbers.read(column[0]) is None
+    return n_misfits >= 2
+
+
+def _numbers_again(column: Any) -> Any:
+    """Text that was a column of numbers but for its first cell."""
+    if isinstance(column, TextColumn) and not are_codes(column.values):
+        numbers = pd.to_numeric(pd.Series(column.values, dtype=object), errors="coerce").to_numpy(dtype=float)
+        if len(numbers) and np.isfinite(numbers).all():
+            return column.taken(numbers)
+    return column
 
 
 def _with_own_names(table: Table) -> Table:

@@ -26,6 +26,7 @@ from ramify.targets import target_type
 _NEGATIVE = {"", "0", "no", "n", "false", "f", "off", "not selected", "not checked", "unchecked", "unselected"}
 _LABEL_SEPARATORS = ("|", ";", ",")
 _PATH_SEPARATORS = (">", "::", "/", "\\", "|", ".")
+_WRITTEN_LIST = re.compile(r"\s*[\[{(](.*)[\]})]\s*", re.DOTALL)
 _DEEPEST = 200
 _MOST_RANKED = 40
 _FEWEST_BARS = 8
@@ -238,7 +239,7 @@ def _are_orders(values: Sequence[str]) -> bool:
 
 def _paths(values: Sequence[str], counts: np.ndarray, asked: TargetNotation) -> TargetNotation | None:
     """The separators by which the cells are paths of one hierarchy, or None."""
-    for steps in (asked.path_separator,) if asked.path_separator else _PATH_SEPARATORS:
+    for steps in (asked.path_separator.strip() or " ",) if asked.path_separator else _PATH_SEPARATORS:
         if not any(steps in value for value in values):
             continue
         signs = [sign for sign in (asked.label_separator, *_LABEL_SEPARATORS) if sign != steps]
@@ -248,7 +249,8 @@ def _paths(values: Sequence[str], counts: np.ndarray, asked: TargetNotation) -> 
                      for path in of_cell]  # fmt: skip
             if asked.path_separator or _is_hierarchy(paths, steps):
                 usual = asked.label_separator if asked.label_separator != steps else ";"
-                return replace(asked, path_separator=steps, label_separator=sign or usual)
+                written = f" {steps} " if all(f" {steps} " in v for v in values if steps in v) else steps
+                return replace(asked, path_separator=written, label_separator=sign or usual)
     return None
 
 
@@ -281,7 +283,7 @@ def _label_separator(values: Sequence[str], counts: np.ndarray, *, said: bool) -
     if all(re.fullmatch(r"[-+0-9., ]*", value) for value in values):
         return None
     for sign in _LABEL_SEPARATORS:
-        sets = [[part.strip() for part in value.split(sign)] for value in values]
+        sets = [_parts_of_set(value, sign) for value in values]
         several = [(parts, count) for parts, count in zip(sets, counts.tolist(), strict=True) if len(parts) > 1]
         if not several:
             continue
@@ -374,9 +376,10 @@ def _read_sets(table: Table, j: int, asked: TargetNotation) -> tuple[TargetColum
 
 def _read_paths(table: Table, j: int, asked: TargetNotation) -> tuple[TargetColumns, TargetNotation]:
     sets, codes = _sets_of(table.columns[j], asked)
-    steps = [[tuple(step.strip() for step in path.split(asked.path_separator)) for path in paths] for paths in sets]
+    sign = asked.path_separator.strip() or " "
+    steps = [[tuple(step.strip() for step in path.split(sign)) for path in paths] for paths in sets]
     told = (
-        f"{table.names[j]} holds paths of a hierarchy, with steps separated by {shown(asked.path_separator)}; "
+        f"{table.names[j]} holds paths of a hierarchy, with steps separated by {shown(sign)}; "
         "kind='classes' (--kind classes) takes each as one class.",
     )
     return _path_target(steps, codes, told), asked
@@ -406,9 +409,16 @@ def _sets_of(cells: Any, asked: TargetNotation) -> tuple[list[list[str]], np.nda
     else:
         texts = as_text(cells)
         codes = texts.codes
-        split = ([part.strip() for part in value.split(asked.label_separator)] for value in texts.values)
+        split = (_parts_of_set(value, asked.label_separator) for value in texts.values)
         parts = [list(dict.fromkeys(filter(None, of_cell))) for of_cell in split]
     return [*parts, []], np.where(codes < 0, len(parts), codes)
+
+
+def _parts_of_set(value: str, separator: str) -> list[str]:
+    """The labels of a cell, without the brackets and quotes of a written list: ["Drama", "War"]."""
+    if (written := _WRITTEN_LIST.fullmatch(value)) is not None:
+        return [part.strip().strip("\"'") for part in written[1].split(separator)]
+    return [part.strip() for part in value.split(separator)]
 
 
 def _zero_one(sets: Sequence[Sequence[int]], n_labels: int) -> sparse.csr_array:
