@@ -32,9 +32,13 @@ from ramify.datasets.tables.text_layout import TextLayout, text_layout
 _NEAR_THE_TOP = 20
 _ABOVE = "If the columns' names stand in this line, remove the lines above it."
 _BLANKS = " \t\r\n\v\f"
-_PADDED = re.compile(rb'(?:^|[,;|\t"\n])[ \t]*[+-]?0[0-9]')
+_CELL_BEGINS = re.compile(rb'[,;|\t"\n][ \t]*[+-]?$')
+_PADDING = 8
+_IS_DIGIT = np.isin(np.arange(256), np.frombuffer(b"0123456789", dtype=np.uint8))
+_BEFORE_CELLS = np.isin(np.arange(256), np.frombuffer(b',;|\t"\n +-', dtype=np.uint8))
+_PADDED = r"[+-]?0[0-9]"
 _SENTENCE = re.compile(rb"[A-Za-z]{2,}.*[\s:]|[\s:].*[A-Za-z]{2,}")
-_CHUNK = 1 << 24
+_PIECE = 1 << 19
 _HEAD = 100
 _EXACT = {} if int(pd.__version__.split(".")[0]) > 2 else {"float_precision": "round_trip"}
 """From pandas 3 on decimals are exact by default."""
@@ -177,11 +181,10 @@ def _file_table(
     names, start, above = _header(path, content, layout, text_encoding)
     content, below = _without_lines_below(content, names, layout, text_encoding)
     width = len(names)
-    _check_widths(path, content, start, names, layout, text_encoding)
     if width > 1 and not names[-1]:
         names = names[:-1] if _trailing_cells_are_empty(content, layout) else names
 
-    def parsed(text: set[int]) -> pd.DataFrame:
+    def parsed(text: set[int], chosen: set[int] | None = None) -> pd.DataFrame:
         return pd.read_csv(
             io.BytesIO(content),
             sep=layout.separator,
@@ -193,6 +196,7 @@ def _file_table(
             dtype={j: str for j in text},
             keep_default_na=False,
             na_values=sorted(missing),
+            usecols=None if chosen is None else sorted(chosen),
             skipinitialspace=True,
             low_memory=False,
             **_EXACT,
@@ -204,11 +208,16 @@ def _file_table(
             warnings.simplefilter("error", pd.errors.ParserWarning)  # cells would be lost
             frame = parsed(wanted)
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        _refuse_other_widths(path, content, width, layout, text_encoding)
         fault = f"the rows cannot be cut into cells ({str(error).rpartition('error: ')[2].strip()})"
         advice = 'Put cells with separators between quotes "..." and write a quote inside as "".'
         raise FileError(path, fault, line=1, advice=advice) from None
-    if text := _changed_by_parsing(frame, content, layout) - wanted:
-        exact = parsed(wanted | text)
+    _check_widths(path, content, start, width, len(frame), layout, text_encoding)
+    large, whole = _whole_columns(frame)
+    may_be_padded = whole if layout.separator not in ",;|\t" or _has_padded_numbers(content) else set()
+    if text := (large | may_be_padded) - wanted:
+        exact = parsed(text, text)
+        text = {j for j in text if j in large or exact[j].str.match(_PADDED).any()}
         for j in text:
             frame[j] = exact[j]
     table = table_of_frame(frame.iloc[:, : len(names)].set_axis(names, axis=1), missing, [path])
@@ -218,23 +227,21 @@ def _file_table(
     return replace(table, columns=columns, notes=(*layout.notes, *filter(None, (above, below)), *table.notes))
 
 
-def _changed_by_parsing(frame: pd.DataFrame, content: bytes, layout: TextLayout) -> set[int]:
-    """Columns of numbers that say less than their text: padded codes, and whole numbers beyond 2^53."""
-    may_be_padded = layout.separator not in ",;|\t" or _PADDED.search(content) is not None
-    changed = set()
+def _whole_columns(frame: pd.DataFrame) -> tuple[set[int], set[int]]:
+    """Columns of whole numbers: those beyond 2^53, which say less than their text, and all of them."""
+    large, whole = set(), set()
     for j, series in frame.items():
-        if series.dtype.kind not in "iuf":
-            continue
-        numbers = series.to_numpy()
-        is_large = len(numbers) > 0 and (np.nanmax(np.abs(numbers), initial=0.0) >= LARGEST_EXACT)
-        if (is_large or may_be_padded) and (series.dtype.kind in "iu" or _are_whole(numbers)):
-            changed.add(j)
-    return changed
+        if series.dtype.kind in "iu" or (series.dtype.kind == "f" and _are_whole(series.to_numpy())):
+            numbers = series.to_numpy()
+            whole.add(j)
+            if max(np.fmax.reduce(numbers, initial=0), -np.fmin.reduce(numbers, initial=0)) >= LARGEST_EXACT:
+                large.add(j)
+    return large, whole
 
 
 def _are_whole(numbers: np.ndarray) -> bool:
-    known = numbers[~np.isnan(numbers)]
-    return bool((known[:200] == np.floor(known[:200])).all()) and bool((known == np.floor(known)).all())
+    head = numbers[:200]
+    return all(bool(((part == np.floor(part)) | np.isnan(part)).all()) for part in (head, numbers))
 
 
 def _header(path: Path, content: bytes, layout: TextLayout, encoding: str) -> _Header:
@@ -281,13 +288,17 @@ def _without_lines_below(content: bytes, names: Sequence[str], layout: TextLayou
     """The content without sentences below the table, and what is to be told of them."""
     if len(names) < 2 or layout.separator in ' "':
         return content, ""
-    separator, end, first = layout.separator.encode(encoding), len(content.rstrip()), b""
+    separator, end, first = layout.separator.encode(encoding), len(content), b""
+    while end and content[end - 1] in b" \t\r\n":
+        end -= 1
     for _ in range(_NEAR_THE_TOP):
         start = content.rfind(b"\n", 0, end) + 1
         line = content[start:end].strip()
         if separator in line or b'"' in line or not _SENTENCE.search(line):
             break
-        first, end = line, len(content[:start].rstrip())
+        first, end = line, start
+        while end and content[end - 1] in b" \t\r\n":
+            end -= 1
     if not first or end < 1:
         return content, ""
     told = f"The lines below the table ({shown(first.decode(encoding, errors='replace'))}, ...) are left out."
@@ -307,39 +318,41 @@ def _trailing_cells_are_empty(content: bytes, layout: TextLayout) -> bool:
     )
 
 
-def _check_widths(path: Path, content: bytes, start: int, names: list[str], layout: TextLayout, encoding: str) -> None:
-    """Refuse rows of another width than the header, which pandas would fill or cut."""
+def _check_widths(
+    path: Path, content: bytes, start: int, width: int, n_rows: int, layout: TextLayout, encoding: str
+) -> None:
+    """Refuse rows shorter than the header, which pandas fills; it refuses longer ones itself."""
     separator = layout.separator.encode(encoding)
-    if len(separator) == 1 and _are_regular(content, start, separator[0], len(names)):
+    if len(separator) == 1 and _n_separators(content, start, separator) == (width - 1) * n_rows:
         return
-    text = decoded(path, content, encoding)
-    for line, cells in cut_records(path, text, layout.separator):
-        check_width(path, line, len(cells), len(names), "the header", layout)
+    _refuse_other_widths(path, content, width, layout, encoding)
 
 
-def _are_regular(content: bytes, start: int, separator: int, width: int) -> bool:
-    """Whether each record has the same number of separators outside quotes; False where that is not plain to see."""
-    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
-        return False
+def _refuse_other_widths(path: Path, content: bytes, width: int, layout: TextLayout, encoding: str) -> None:
+    above = True
+    for line, cells in cut_records(path, decoded(path, content, encoding), layout.separator):
+        above = above and len(cells) != width
+        check_width(path, line, len(cells), width, "the header", layout)
+
+
+def _n_separators(content: bytes, start: int, separator: bytes) -> int:
+    """How many separators stand outside quotes."""
+    cells = np.frombuffer(content, dtype=np.uint8)[start:]
+    pieces = (cells[first : first + _PIECE] for first in range(0, len(cells), _PIECE))
+    n_all = sum(int(np.count_nonzero(piece == separator[0])) for piece in pieces)
+    if b'"' not in content:
+        return n_all
+    return n_all - sum(piece.count(separator) for piece in content[start:].split(b'"')[1::2])
+
+
+def _has_padded_numbers(content: bytes) -> bool:
+    """Whether a cell begins with a zero and another digit, behind blanks and a sign perhaps."""
     cells = np.frombuffer(content, dtype=np.uint8)
-    has_quotes = b'"' in content
-    n_quotes = n_separators = 0
-    for first in range(start, len(cells), _CHUNK):
-        piece = cells[first : first + _CHUNK]
-        is_separator, is_end = piece == separator, piece == ord("\n")
-        if has_quotes:
-            inside = (n_quotes + np.cumsum(piece == ord('"'))) & 1
-            n_quotes += int(np.count_nonzero(piece == ord('"')))
-            is_separator &= inside == 0
-            is_end &= inside == 0
-        before = n_separators + np.cumsum(is_separator)
-        ends = before[is_end]
-        widths = np.diff(np.concatenate([[0], ends])) if len(ends) else ends
-        lengths = np.diff(np.concatenate([[-1], np.flatnonzero(is_end)]))
-        at = np.flatnonzero(is_end)
-        after_return = piece[np.maximum(at - 1, 0)] == ord("\r")
-        blank = (widths == 0) & (lengths == 1 + after_return) & (np.arange(len(widths)) > 0)
-        if (widths[~blank] != width - 1).any():
-            return False
-        n_separators = int(before[-1] - (ends[-1] if len(ends) else 0)) if len(before) else n_separators
-    return not n_quotes & 1 and (n_separators == width - 1 or content.endswith(b"\n"))
+    for first in range(0, len(cells), _PIECE):
+        piece = cells[max(0, first - _PADDING) : first + _PIECE + 1]
+        zeros = np.flatnonzero(piece[1:-1] == ord("0")) + 1
+        zeros = zeros[_IS_DIGIT[piece[zeros + 1]] & _BEFORE_CELLS[piece[zeros - 1]]]
+        for at in zeros.tolist():
+            if _CELL_BEGINS.search(piece[max(0, at - _PADDING) : at].tobytes()):
+                return True
+    return False

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 
 from ramify.datasets.readers.raw_files import shown
 from ramify.datasets.tables import notations
@@ -17,15 +18,13 @@ from ramify.datasets.tables.table import as_text, missing_cells
 from ramify.datasets.tables.target_columns import TargetNotation
 from ramify.datasets.tables.text_column import TextColumn
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Role = Literal["feature", "target", "identifier", "weight", "groups", "left out"]
 
 FEWEST_ROWS = 20
 """In fewer rows, values differ or agree by chance."""
 _DISTINCT = 0.95
 _SAMPLE = 200
+_COUNTED = 100_000
 _NUMBER_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "nr", "no", "num", "number", "idx", "pk"}
 _AMOUNT_WORDS = {"of", "per", "count", "total", "amount"}
 _NAMED = "account case client customer employee gene invoice item loan order passenger patient person policy record row"
@@ -47,7 +46,7 @@ class Column:
     kind : str
         What its cells are: "number", "date", "time", "nominal", "text", or of a target its kind.
     n_values : int
-        How many different values it has.
+        How many different values it has; of numbers, in the first 100,000 rows.
     missing : float
         Share of the cells that hold nothing.
     decision : str
@@ -116,8 +115,6 @@ class Inspection:
 
     def to_frame(self) -> pd.DataFrame:
         """A row per column."""
-        import pandas as pd
-
         fields = ("name", "role", "kind", "n_values", "missing", "decision", "why", "option")
         return pd.DataFrame(
             [{name: getattr(column, name) for name in fields} for column in self.columns], columns=fields
@@ -270,13 +267,13 @@ def inspected_features(
 def _inspected(name: str, cells: Any, wishes: ColumnWishes, leaks: Leaks, declared: str, *, is_first: bool) -> Column:
     cells = as_text(cells) if isinstance(cells, list) else cells
     is_missing = missing_cells(cells)
-    values = _n_values(cells)
+    values = n_values(cells)
     record = Column(name, "feature", "number", values, float(is_missing.mean()) if len(is_missing) else 0.0)
     leave = replace(record, role="left out", decision="left out", option=f"keep={name!r} (--keep) uses it")
     enough = wishes.find_roles and len(is_missing) >= FEWEST_ROWS and name not in wishes.keep
     if is_missing.all():
         return replace(leave, kind="empty", why="empty in every row", option="")
-    if enough and values == 1 and not is_missing.any():
+    if enough and values == 1 and not is_missing.any() and _is_constant(cells):
         return replace(leave, kind="constant", why=f"{_first(cells)} in every row")
     if enough and (told := leaks.of(cells)):
         return replace(leave, kind="copy of the target", why=told)
@@ -290,12 +287,12 @@ def _inspected(name: str, cells: Any, wishes: ColumnWishes, leaks: Leaks, declar
 def _inspected_numbers(
     record: Column, leave: Column, cells: np.ndarray, wishes: ColumnWishes, *, enough: bool, is_first: bool
 ) -> Column:
-    if enough and _may_number_rows(record.name, cells, is_first=is_first) and record.n_values >= _DISTINCT * len(cells):
-        return replace(
-            leave, kind="identifier", why=f"whole numbers with another value in {_share(record, len(cells))}"
-        )
-    whole = cells[~np.isnan(cells)]
-    if len(whole) and whole.min() >= 16_000_101 and whole.max() <= 21_991_231 and record.n_values > 1:
+    if enough and _may_number_rows(record.name, cells, is_first=is_first):
+        counted = replace(record, n_values=len(pd.unique(cells)))
+        if counted.n_values >= _DISTINCT * len(cells):
+            why = f"whole numbers with another value in {_share(counted, len(cells))}"
+            return replace(leave, kind="identifier", n_values=counted.n_values, why=why)
+    if np.fmin.reduce(cells) >= 16_000_101 and np.fmax.reduce(cells) <= 21_991_231 and record.n_values > 1:
         dates = notations.learn_dates(as_text(cells), wishes.date_order, wishes.date_parts)
         if dates is not None:
             return _dated(record, as_text(cells), dates, wishes)
@@ -397,8 +394,16 @@ def _first(cells: Any) -> str:
     return shown(cells.values[0]) if isinstance(cells, TextColumn) else f"{cells[0]:g}"
 
 
-def _n_values(cells: Any) -> int:
-    return len(cells.values) if isinstance(cells, TextColumn) else len(np.unique(cells[~np.isnan(cells)]))
+def _is_constant(cells: Any) -> bool:
+    return isinstance(cells, TextColumn) or bool(cells.min() == cells.max())
+
+
+def n_values(cells: Any) -> int:
+    """How many different values a column has; of numbers, in the first rows."""
+    if isinstance(cells, TextColumn):
+        return len(cells.values)
+    head = cells[:_COUNTED]
+    return len(pd.unique(head[~np.isnan(head)]))
 
 
 def _share(record: Column, n_rows: int) -> str:

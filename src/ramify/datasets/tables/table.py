@@ -67,7 +67,7 @@ def table_of_frame(frame: Any, missing: Collection[str] = MISSING, paths: Sequen
             dates.add(j)
         names.append(str(name).strip())
         columns.append(column_of_series(series, absent))
-        if series.dtype.kind == "f" and (n_infinite := int(np.isinf(series.to_numpy(float, na_value=np.nan)).sum())):
+        if n_infinite := _n_infinite(series):
             notes.append(f"{name}: {n_infinite} infinite cells count as missing.")
     return Table(
         names,
@@ -78,6 +78,14 @@ def table_of_frame(frame: Any, missing: Collection[str] = MISSING, paths: Sequen
         frozenset(dates),
         tuple(notes),
     )
+
+
+def _n_infinite(series: pd.Series) -> int:
+    if series.dtype.kind != "f":
+        return 0
+    numbers = series.to_numpy(float, na_value=np.nan)
+    ends = np.fmin.reduce(numbers, initial=0.0), np.fmax.reduce(numbers, initial=0.0)
+    return int(np.isinf(numbers).sum()) if np.isinf(ends).any() else 0
 
 
 def column_of_series(series: pd.Series, missing: frozenset[str]) -> Any:
@@ -92,15 +100,19 @@ def column_of_series(series: pd.Series, missing: frozenset[str]) -> Any:
         return _text_of_dates(series)
     if kind == "b" or kind in "iuf":
         return _numbers_of(series, missing)
+    if isinstance(series.dtype, pd.StringDtype):
+        codes, values = pd.factorize(series)
+        return _text_column(values.tolist(), codes, missing)
     return _column_of_objects(series, missing)
 
 
 def _numbers_of(series: pd.Series, missing: frozenset[str]) -> Any:
     """Numbers as doubles; whole numbers beyond 2^53 are names and stay text."""
     numbers = series.to_numpy(dtype=float, na_value=np.nan)
-    if series.dtype.kind in "iu" and (np.abs(numbers) >= LARGEST_EXACT).any():
+    largest = max(np.fmax.reduce(numbers, initial=0.0), -np.fmin.reduce(numbers, initial=0.0))
+    if series.dtype.kind in "iu" and largest >= LARGEST_EXACT:
         return _column_of_objects(series.astype(object), missing)
-    return np.where(np.isinf(numbers), np.nan, numbers) if np.isinf(numbers).any() else numbers
+    return np.where(np.isinf(numbers), np.nan, numbers) if np.isinf(largest) else numbers
 
 
 def _text_of_dates(series: pd.Series) -> TextColumn:
@@ -174,13 +186,15 @@ def as_text(column: Any) -> TextColumn:
         return column
     if isinstance(column, np.ndarray):
         codes, values = pd.factorize(column)
-        return TextColumn.of_codes([number_text(value) for value in values.tolist()], codes)
+        return TextColumn.of_codes(number_texts(values), codes)
     return TextColumn.of(None if cell is None else "|".join(cell) for cell in column)
 
 
-def number_text(value: float) -> str:
-    """A number with all its digits, whole ones without a point."""
-    return str(int(value)) if value.is_integer() and abs(value) < LARGEST_EXACT else repr(value)
+def number_texts(values: np.ndarray) -> list[str]:
+    """Numbers with all their digits, whole ones without a point."""
+    if len(values) and np.abs(values).max() < LARGEST_EXACT and (values == np.floor(values)).all():
+        return list(map(str, values.astype(np.int64).tolist()))
+    return [str(int(v)) if v.is_integer() and abs(v) < LARGEST_EXACT else repr(v) for v in values.tolist()]
 
 
 def missing_cells(column: Any) -> np.ndarray:

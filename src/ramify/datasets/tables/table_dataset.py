@@ -14,11 +14,18 @@ from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.readers.arff import part_rows, stored
 from ramify.datasets.readers.raw_files import FileError, advice_for_name, sha256_of, shown
 from ramify.datasets.tables import notations
-from ramify.datasets.tables.inspection import FEWEST_ROWS, Column, ColumnWishes, Inspection, inspected_features
+from ramify.datasets.tables.inspection import (
+    FEWEST_ROWS,
+    Column,
+    ColumnWishes,
+    Inspection,
+    inspected_features,
+    n_values,
+)
 from ramify.datasets.tables.leaks import Leaks
 from ramify.datasets.tables.notations import Made, Numbers, are_codes, learn_numbers
 from ramify.datasets.tables.oddities import oddities, rare_classes, spellings
-from ramify.datasets.tables.table import Table, as_text, missing_cells
+from ramify.datasets.tables.table import Table, as_text, missing_cells, number_texts
 from ramify.datasets.tables.target_columns import ReadTarget, TargetNotation, UnreadableTarget, read_target
 from ramify.datasets.tables.text_column import TextColumn
 from ramify.features.frames import name_fits
@@ -322,8 +329,9 @@ def _matrix(columns: list[np.ndarray], n_rows: int) -> np.ndarray:
 
 
 def _identifiers(cells: Any) -> np.ndarray:
-    texts = as_text(cells)
-    return np.array(["" if text is None else text for text in texts], dtype=object)
+    if isinstance(cells, np.ndarray) and len(cells) and not np.isnan(cells).any():
+        return np.array(number_texts(cells), dtype=object)
+    return np.array(["" if text is None else text for text in as_text(cells)], dtype=object)
 
 
 def _weights(table: Table, position: int) -> np.ndarray:
@@ -350,7 +358,7 @@ def _told(table: Table, j: int, role: Any, kind: str) -> Column:
     """The record of a column of which the caller said what it is."""
     cells = table.columns[j]
     missing = missing_cells(cells)
-    n_values = len(as_text(cells).values)
+    n_different = n_values(as_text(cells) if isinstance(cells, list) else cells)
     decision = {
         "left out": "left out, as asked",
         "target": "predicted",
@@ -358,7 +366,7 @@ def _told(table: Table, j: int, role: Any, kind: str) -> Column:
         "groups": "keeps rows together",
     }
     share = float(missing.mean()) if len(missing) else 0.0
-    return Column(table.names[j], role, kind, n_values, share, decision.get(role, "names the rows"))
+    return Column(table.names[j], role, kind, n_different, share, decision.get(role, "names the rows"))
 
 
 def _oddities(table: Table, inspection: Inspection, target: ReadTarget, positions: Sequence[int]) -> list[str]:
@@ -430,9 +438,9 @@ def _numbers_again(column: Any) -> Any:
 def _with_own_names(table: Table) -> Table:
     """A name of its own for every column: those without one are numbered, and those that share one."""
     counts = Counter(table.names)
-    empty = [j for j, name in enumerate(table.names) if not name and bool(missing_cells(table.columns[j]).all())]
+    empty = {j for j, name in enumerate(table.names) if not name and bool(missing_cells(table.columns[j]).all())}
     if empty and table.n_rows:
-        kept = [j for j in range(len(table.names)) if j not in set(empty)]
+        kept = [j for j in range(len(table.names)) if j not in empty]
         moved = {old: new for new, old in enumerate(kept)}
         table = replace(
             table,
