@@ -1,5 +1,7 @@
 """Redraw models: what each stage must see, against slow references and on planted dependence."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,7 @@ from ramify.features import Features
 from ramify.ranking.discovery.predictors import N_FOLDS, Predictors, ridge_on_most_correlated
 from ramify.ranking.discovery.redraw import FOREST_BINS, column_model, draw_column, draw_group, unit_residual
 from ramify.ranking.discovery.redraw.classes import state_chances
+from ramify.ranking.discovery.redraw.drawing import exchanged_states
 from ramify.ranking.discovery.redraw.screening import scaled_indicators, screened, standardised
 
 N_ROWS = 800
@@ -188,3 +191,46 @@ def test_the_residual_that_the_check_takes_is_free_of_what_is_drawn():
     residual = unit_residual([model])
     assert np.corrcoef(residual, X[:, 1] - drawn)[0, 1] > 0.97
     assert abs(np.corrcoef(residual, X[:, 0] ** 2)[0, 1]) < 0.1
+
+
+def many_levels(n_levels=30, seed=3):
+    """A nominal driver, a partner that follows it, and noise."""
+    random = np.random.default_rng(seed)
+    driver = random.integers(0, n_levels, N_ROWS)
+    order = random.permutation(n_levels)
+    partner = order[(driver + random.integers(-2, 3, N_ROWS)) % n_levels]
+    X = np.column_stack([driver, partner, normal(1, seed)[:, 0]]).astype(float)
+    return X, [n_levels, n_levels, 0]
+
+
+def test_many_levels_change_places_among_rows_of_the_level_that_they_follow():
+    X, n_categories = many_levels()
+    drawn = draw_column(model_of(X, 1, n_categories), np.random.default_rng(0))
+    assert (drawn != X[:, 1]).mean() > 0.3
+    for level in np.unique(X[:, 0]):
+        rows = X[:, 0] == level
+        np.testing.assert_array_equal(np.sort(drawn[rows]), np.sort(X[rows, 1]))
+
+
+def test_many_levels_that_follow_a_number_change_places_among_rows_with_similar_numbers():
+    X, _ = many_levels()
+    number = normal(1, seed=8)[:, 0]
+    level = np.clip(((number + 0.1 * X[:, 2]) * 8 + 15).astype(int), 0, 29)
+    X = np.column_stack([number, np.random.default_rng(0).permutation(30)[level], X[:, 2]])
+    drawn = draw_column(model_of(X, 1, [0, 30, 0]), np.random.default_rng(0))
+    level_of = np.empty(30)
+    level_of[X[:, 1].astype(int)] = level
+    assert np.corrcoef(level_of[drawn.astype(int)], number)[0, 1] > 0.95
+
+
+def test_exchanged_states_have_the_odds_of_the_chances():
+    random = np.random.default_rng(1)
+    chances = random.dirichlet(np.ones(3), 4)
+    alike = np.array([0, 0, 0, 1])
+    state = np.array([0, 1, 2, 0])
+    drawn = np.array([exchanged_states(state, chances, alike, random) for _ in range(4000)])
+    np.testing.assert_array_equal(drawn[:, 3], 0)
+    orders = list(permutations(range(3)))
+    weight = np.array([np.prod(chances[np.arange(3), state[list(order)]]) for order in orders])
+    seen = np.array([(drawn[:, :3] == state[list(order)]).all(axis=1).mean() for order in orders])
+    np.testing.assert_allclose(seen, weight / weight.sum(), atol=0.03)

@@ -113,7 +113,9 @@ def discoveries(
     the most correlated features, curves and products of features that surely matter, and forests, each kept if the
     error falls by 1 %; its spread by the same stages; its shape by the chances of eight bins. Residuals are exchanged
     among rows with similar fitted values, or drawn from a bin. Values that many rows share, missing ones and classes
-    are drawn from the product of a multinomial logit (shrunken discriminants for more than 16 classes) and a forest.
+    are drawn from the product of a multinomial logit and a forest. More than 16 classes change places in pairs of rows
+    that agree in the feature which the classes follow most (in a number: nearly), by the odds of such chances with
+    shrunken discriminants.
     The redraw is checked: what is left of a column must be unrelated to the redrawn predictions, else the feature is
     reported as doubtful and not claimed. Tables of fewer than 40 features are padded with noise like them (rows in
     another order); a feature of zeros and ones counts a quarter, since trees that cut it all cut it at the same
@@ -132,6 +134,9 @@ def discoveries(
     ----------
     E. Candes, Y. Fan, L. Janson, J. Lv. Panning for gold: model-X knockoffs for high dimensional controlled variable
     selection. Journal of the Royal Statistical Society B 80, 2018 (conditional randomisation).
+
+    T. B. Berrett, Y. Wang, R. F. Barber, R. J. Samworth. The conditional permutation test for independence while
+    controlling for confounders. Journal of the Royal Statistical Society B 82, 2020 (many classes).
 
     A. Ramdas, J. Chen, M. J. Wainwright, M. I. Jordan. A sequential algorithm for false discovery rate control on
     directed acyclic graphs. Biometrika 106, 2019.

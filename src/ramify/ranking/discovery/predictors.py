@@ -12,6 +12,9 @@ N_FOLDS = 5
 FEW_VALUES = 10
 """Numeric features with at most so many values are redrawn as classes."""
 
+BLOCK = 30
+"""Rows that are alike and may exchange what is left of a column."""
+
 _CLIP = 4.0
 """Products are of columns that are clipped at so many standard deviations."""
 
@@ -214,3 +217,8 @@ def orthogonal(columns: np.ndarray) -> np.ndarray:
         return centred
     left, strength, _ = np.linalg.svd(centred, full_matrices=False)
     return left[:, strength > 1e-5 * strength[0]] * np.sqrt(len(columns))
+
+
+def blocks_of_rows(n_rows: int) -> np.ndarray:
+    """The block of each row, for rows in the order of what makes neighbours alike."""
+    return np.arange(n_rows) * max(1, n_rows // BLOCK) // max(1, n_rows)

@@ -13,7 +13,7 @@ from ramify.ranking.discovery.redraw.location import sure_columns
 from ramify.ranking.discovery.redraw.outside import forest_of_some
 from ramify.ranking.discovery.redraw.screening import STRONG_LEVEL, product_columns, scaled_indicators, screened
 
-_MOST_LOGIT = 16
+MOST_LOGIT = 16
 """More states are told apart by a discriminant."""
 
 _GAIN = 0.005
@@ -43,11 +43,14 @@ class StateChances:
         The feature that says most, -1 if none does.
     gain : float
         Nats per row gained over the frequencies.
+    sure_partner : int
+        The feature that surely goes with the states and says most, -1 if none does.
     """
 
     chances: np.ndarray
     partner: int
     gain: float
+    sure_partner: int = -1
 
 
 def state_chances(
@@ -103,12 +106,13 @@ def state_chances(
         design = np.concatenate(parts, axis=1)
         if not design.shape[1]:
             continue
-        if n_states <= _MOST_LOGIT:
+        if n_states <= MOST_LOGIT:
             bases.append(_logit(design, state, n_states, predictors.fold, known))
         else:
             bases.append(_discriminant(design, state, n_states, predictors.fold, known, frequency))
+    sure_partner = screen.strong[0] if screen.strong else -1
     if not bases:
-        return StateChances(plain, -1, 0.0)
+        return StateChances(plain, -1, 0.0, sure_partner)
     base = max(bases, key=lambda chances: _score(chances, state, known))
     best = _joined([base], _ALONE, frequency, state, known)
     score = _score(best, state, known)
@@ -123,7 +127,7 @@ def state_chances(
         both = _joined([base, own], _TOGETHER, frequency, state, known)
         if _score(both, state, known) > score + _GAIN:
             best, score = both, _score(both, state, known)
-    return StateChances(best, partner, score - nothing)
+    return StateChances(best, partner, score - nothing, sure_partner)
 
 
 def _designs(
@@ -140,7 +144,7 @@ def _designs(
     if only_sure:
         return [(np.empty(0, dtype=np.int64), strong)]
     strength = np.max([predictors.correlations(target, without) for target in targets.T], axis=0)
-    n_most = min(_MOST_COLUMNS, n_known // 10) if n_states <= _MOST_LOGIT else min(_MOST_WIDE_COLUMNS, n_known // 8)
+    n_most = min(_MOST_COLUMNS, n_known // 10) if n_states <= MOST_LOGIT else min(_MOST_WIDE_COLUMNS, n_known // 8)
     columns = predictors.best_columns(strength, n_most)
     owners = predictors.feature_of[columns]
     nearest = [int(feature) for feature in dict.fromkeys(owners.tolist()) if feature not in strong]
@@ -148,7 +152,7 @@ def _designs(
     designs = [(columns[~np.isin(owners, bent)], bent)]
     sure = sure_columns(predictors, strength, n_known)
     sure = sure[~np.isin(predictors.feature_of[sure], strong)]
-    if n_states <= _MOST_LOGIT and strong and (len(sure) < len(designs[0][0]) or len(strong) < len(bent)):
+    if n_states <= MOST_LOGIT and strong and (len(sure) < len(designs[0][0]) or len(strong) < len(bent)):
         designs.append((sure, strong))
     return designs
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ramify.ranking.discovery.predictors import FEW_VALUES, Predictors
-from ramify.ranking.discovery.redraw.classes import StateChances, state_chances
+from ramify.ranking.discovery.predictors import FEW_VALUES, Predictors, blocks_of_rows
+from ramify.ranking.discovery.redraw.classes import MOST_LOGIT, StateChances, state_chances
 from ramify.ranking.discovery.redraw.location import located
 from ramify.ranking.discovery.redraw.spread import spread_of
 
@@ -49,6 +49,9 @@ class ColumnModel:
         Probability of each state; None if there are none.
     support : array
         The numbers that may be drawn, ascending.
+    state, alike : int array of shape (n_samples,) or None
+        Where states are too many to be drawn from their chances: that of each row, and sets of rows that may exchange
+        theirs.
     """
 
     expected: np.ndarray
@@ -63,6 +66,8 @@ class ColumnModel:
     states: np.ndarray
     chances: np.ndarray | None
     support: np.ndarray
+    state: np.ndarray | None = None
+    alike: np.ndarray | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything that is not None, as arrays."""
@@ -150,7 +155,7 @@ def _class_model(
     leading = int(np.argmax(np.bincount(state, minlength=n_states)))
     shown = (state == leading).astype(np.float64)
     skill = _brier_skill(found, state) if n_states > _MANY_STATES else None
-    return _model(
+    model = _model(
         shown,
         found.chances[:, leading],
         found.partner if skill is None else -1,
@@ -159,6 +164,22 @@ def _class_model(
         chances=found.chances,
         support=values,
     )
+    if n_states <= MOST_LOGIT:
+        return model
+    return replace(model, state=state, alike=_rows_alike(predictors, found.sure_partner))
+
+
+def _rows_alike(predictors: Predictors, partner: int) -> np.ndarray:
+    """Sets of rows with the same value of a nominal feature, or with similar values of a number; -1 is no feature."""
+    if partner < 0:
+        return np.zeros(predictors.n_rows, dtype=np.int64)
+    column = predictors.values[:, partner]
+    distinct, of_row = np.unique(column, return_inverse=True)
+    if predictors.n_categories[partner] or len(distinct) <= FEW_VALUES:
+        return of_row.astype(np.int64)
+    found = np.empty(predictors.n_rows, dtype=np.int64)
+    found[np.argsort(column, kind="stable")] = blocks_of_rows(predictors.n_rows)
+    return found
 
 
 def _brier_skill(found: StateChances, state: np.ndarray) -> float:
