@@ -23,7 +23,7 @@ from ramify.ranking.discovery.control import CONTROLS, q_values, simes
 from ramify.ranking.discovery.effects import beyond_parents, claim_effects
 from ramify.ranking.discovery.outcome import Outcome, Untestable, outcome_of, refuse_unknown
 from ramify.ranking.discovery.result import Claim, Discoveries, unit_name
-from ramify.ranking.discovery.rows import RowGroups, alike_in_order, copies, effective_number
+from ramify.ranking.discovery.rows import RowGroups, blocks_in_order, copies, effective_number
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.targets import kind_of
 
@@ -208,6 +208,12 @@ def _driven(
     by_row = Features(values, features.n_categories)
     weights = _capped(weights, notes)
     rows = _row_groups(by_row, together, asked["seed"], notes)
+    if together is None:
+        blocks = _blocks(by_row, forest, y, rows, notes)
+        if blocks is not None:
+            kept, rows = blocks
+            features = by_row = Features(by_row.values[kept], by_row.n_categories)
+            y, weights = take_rows(y, kept), None if weights is None else weights[kept]
     _refuse_few_groups(rows, weights, notes)
     # Claims without regard to the hierarchy can be of a label alone, where the whole of y says nothing.
     level = None if control == "flat" else fdr
@@ -216,8 +222,6 @@ def _driven(
     if groups is None:
         singles = [(feature,) for feature in range(n_features)]
     found = survey(question, features, y, weights, singles, rows)
-    if not rows.given:
-        notes += _told_order(by_row, found.outcome)
     return replace(_discovered(found, names, by_row, y, weights, fdr, control), notes=tuple(notes))
 
 
@@ -273,6 +277,16 @@ def _associated(
     n_rows = features.values.shape[0]
     if n_rows < _FEWEST_ASSOCIATED:
         raise Untestable(f"association needs at least {_FEWEST_ASSOCIATED} rows. Got {n_rows}.")
+    notes: list[str] = []
+    if running["row_groups"] is None:
+        by_row = Features(sparse.csr_array(features.values), features.n_categories) if features.is_sparse else features
+        blocks = _blocks(by_row, forest, y, RowGroups.alone(n_rows), notes)
+        if blocks is not None:
+            kept, rows = blocks
+            values = by_row.values[kept]
+            features = Features(sparse.csc_array(values) if features.is_sparse else values, features.n_categories)
+            y, weights = take_rows(y, kept), None if weights is None else weights[kept]
+            n_rows, running = len(kept), {**running, "row_groups": rows.of_row}
     target = forest.encode_target(y, sample_weight=weights, n_samples=n_rows)
     refuse_unknown(target)
     outcome = outcome_of(target, np.ones(n_rows, dtype=bool))
@@ -303,6 +317,7 @@ def _associated(
         n_rows=n_rows,
         n_units=len(names),
         features=names,
+        notes=tuple(notes),
     )
 
 
@@ -394,15 +409,34 @@ def _refuse_few_groups(rows: RowGroups, weights: np.ndarray | None, notes: list[
         )
 
 
-def _told_order(features: Features, outcome: Outcome) -> list[str]:
-    of_features, of_truth = alike_in_order(features, outcome.truth)
-    if not of_features:
-        return []
-    return [
-        f"Neighbouring rows are alike (median correlation {of_features:.2f} of features, {of_truth:.2f} of labels). If "
-        "rows are in the order of time, place or batch, claims do not keep their error rate: pass the blocks, batches "
-        "or sites as row_groups."
-    ]
+def _blocks(
+    features: Features, forest: Any, y: Any, rows: RowGroups, notes: list[str]
+) -> tuple[np.ndarray, RowGroups] | None:
+    """Rows that take part, and their blocks, where rows follow an order of time, place or batch; else None."""
+    n_rows = features.values.shape[0]
+    target = forest.encode_target(y, n_samples=n_rows)
+    refuse_unknown(target)
+    found = blocks_in_order(features, outcome_of(target, np.ones(n_rows, dtype=bool)).truth, rows)
+    if found is None:
+        return None
+    n_blocks = int(found.of_row.max()) + 1
+    alike = (
+        f"Neighbouring rows are alike (median correlation {found.of_features:.2f} of features, {found.of_truth:.2f} of "
+        "labels), as rows in the order of time, place or batch are"
+    )
+    if n_blocks < _FEWEST_GROUPS:
+        raise Untestable(
+            f"{alike}. They make {n_blocks} blocks of {found.length} rows that tell something of their own, and "
+            f"discoveries needs {_FEWEST_GROUPS} to keep its error rate. Pass batches or sites as row_groups "
+            "(--groups), or another group for each row if their order means nothing."
+        )
+    notes.append(
+        f"{alike}: {n_blocks} blocks of {found.length} rows are tested as one row each would be, without the "
+        f"{found.gap} rows between two blocks. Pass batches or sites as row_groups (--groups), or another group for "
+        "each row if their order means nothing."
+    )
+    kept = np.flatnonzero(found.of_row >= 0)
+    return kept, RowGroups(found.of_row[kept])
 
 
 def checked_estimator(estimator: Any, y: Any, given: str) -> Any:

@@ -19,6 +19,7 @@ _CHANCE = 0.01
 _AT_ONCE = 500
 
 _ALIKE = 0.05
+_ROWS_PER_DIRECTION = 40
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,33 @@ def copies(features: Features, seed: int) -> tuple[RowGroups, int]:
     return RowGroups(of_row.astype(np.int64)), n_copied
 
 
-def alike_in_order(features: Features, truth: np.ndarray) -> tuple[float, float]:
-    """Median correlation of neighbouring rows over features, and over labels, where their product is large; else 0.
+@dataclass(frozen=True)
+class RowBlocks:
+    """Blocks of rows in the order of time, place or batch, and how alike neighbouring rows are.
+
+    Attributes
+    ----------
+    of_row : int64 array of shape (n_samples,)
+        The block of each row, -1 for rows between two blocks, which take no part.
+    length, gap : int
+        Rows of a block, and rows left out between two.
+    of_features, of_truth : float
+        Median correlation of neighbouring rows over features, and over labels.
+    """
+
+    of_row: np.ndarray
+    length: int
+    gap: int
+    of_features: float
+    of_truth: float
+
+
+def blocks_in_order(features: Features, truth: np.ndarray, rows: RowGroups) -> RowBlocks | None:
+    """Blocks that are nearly independent, where both features and labels follow the order of rows; else None.
+
+    Rows follow their order where the product of the median autocorrelations of features and of labels is at least
+    0.05, also of what labels leave unexplained of features: a table that is sorted by its labels is in no order of
+    time. With k the first lag at which the product is below, blocks have 2k rows and k rows between two are left out.
 
     Parameters
     ----------
@@ -128,22 +154,50 @@ def alike_in_order(features: Features, truth: np.ndarray) -> tuple[float, float]
         The features.
     truth : array of shape (n_samples, n_outputs)
         The target.
+    rows : RowGroups
+        Rows that are copies of one another; the first of them stands for the others.
     """
-    of_features, of_truth = _alike(_dense(features)), _alike(truth)
-    return (of_features, of_truth) if of_features * of_truth >= _ALIKE else (0.0, 0.0)
+    first = np.unique(rows.of_row, return_index=True)[1]
+    first.sort()
+    columns, labels = _centred(_dense(features)[first]), _centred(truth[first])
+    of_features, of_truth = _alike(columns, 1), _alike(labels, 1)
+    if of_features * of_truth < _ALIKE or min(of_features, of_truth) <= 0:
+        return None
+    left = _unexplained(columns, labels)
+    if _alike(left, 1) * of_truth < _ALIKE:
+        return None
+    lags = range(1, max(2, len(first) // 4))
+    gap = next((lag for lag in lags if abs(_alike(left, lag) * _alike(labels, lag)) < _ALIKE), lags[-1])
+    period = 3 * gap
+    block, place = np.divmod(np.arange(len(first)), period)
+    block[(place >= 2 * gap) | (block >= (len(first) + gap) // period)] = -1
+    of_group = np.full(rows.n_groups, -1, dtype=np.int64)
+    of_group[rows.of_row[first]] = block
+    return RowBlocks(of_group[rows.of_row], 2 * gap, gap, of_features, of_truth)
 
 
 def _dense(features: Features) -> np.ndarray:
     return np.asarray(features.values.toarray() if features.is_sparse else features.values, dtype=np.float64)
 
 
-def _alike(columns: np.ndarray) -> float:
+def _centred(columns: np.ndarray) -> np.ndarray:
+    """Columns less their mean, 0 where missing; those that do not vary are left out."""
     centred = np.where(np.isnan(columns), 0.0, columns - np.nanmean(columns, axis=0))
-    size = np.mean(centred**2, axis=0)
-    varies = size > 0
-    if not varies.any():
+    varied: np.ndarray = centred[:, (centred**2).sum(axis=0) > 0]
+    return varied
+
+
+def _alike(centred: np.ndarray, lag: int) -> float:
+    """Median autocorrelation of columns of mean 0."""
+    if not centred.shape[1]:
         return 0.0
-    return float(np.median(np.mean(centred[1:, varies] * centred[:-1, varies], axis=0) / size[varies]))
+    return float(np.median((centred[lag:] * centred[:-lag]).mean(axis=0) / (centred**2).mean(axis=0)))
+
+
+def _unexplained(columns: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """What the leading directions of labels leave of columns."""
+    leading = np.linalg.svd(labels, full_matrices=False)[0][:, : max(1, len(labels) // _ROWS_PER_DIRECTION)]
+    return columns - leading @ (leading.T @ columns)
 
 
 def _near_pairs(columns: np.ndarray, seed: int) -> np.ndarray:
