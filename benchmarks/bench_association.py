@@ -24,7 +24,7 @@ from ramify.ensemble.forests import forest_for
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.ranking.discovery.association import association
-from ramify.ranking.discovery.control import q_values
+from ramify.ranking.discovery.control import Graph, q_values
 from ramify.ranking.discovery.outcome import WHOLE, Outcome, outcome_of
 
 FDR = 0.1
@@ -226,7 +226,7 @@ def run(name: str, design: Design, n_runs: int, seed: int, n_jobs: int) -> None:
         made = design(np.random.default_rng([seed, number]))
         truth = made.pop("truth", None)
         found = association(**made, seed=seed + number, n_jobs=n_jobs).p_values
-        q = q_values(found, made["outcome"].parents, FDR, "joint", 0)
+        q = q_values(found, Graph.of(made["outcome"].parents, len(found)), FDR, "joint")
         claimed = q <= FDR
         claims.append(int(claimed.sum()))
         if truth is None:

@@ -40,7 +40,7 @@ from ramify.ensemble.growing import feature_table
 from ramify.features import Features, columns_of, learn_features
 from ramify.ranking import Discoveries, ForestRanker, discoveries, forest_ranking, significance
 from ramify.ranking.discovery import discover
-from ramify.ranking.discovery.control import CONTROLS, claimed_at, simes
+from ramify.ranking.discovery.control import CONTROLS, Graph, claimed_at, simes
 from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import FOREST_BINS, column_model
 from ramify.ranking.discovery.rows import RowGroups, copies
@@ -132,7 +132,8 @@ def our_claims(design: Design, seed: int) -> dict[str, Any]:
     n_true = int(truth_by_unit(truth, units).sum())
     for control in CONTROLS:
         for level in LEVELS:
-            claimed = claimed_at(p_values, outcome.parents, level, control, found.n_unused)
+            graph = Graph.of(outcome.parents, len(units), found.n_unused)
+            claimed = claimed_at(p_values, graph, level, control)
             counts = ((claimed & ~true).sum(), claimed.sum(), (claimed & true).sum())
             record[f"{control} {level}"] = [int(count) for count in counts]
             if control == "per_feature" and claimed[:, 0].any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from ramify.analysis.methods import RANKING_METHODS
 from ramify.analysis.model_data import model_target
 from ramify.datasets import Dataset
+from ramify.hierarchy import Hierarchy
 from ramify.ranking import Discoveries, audit, discoveries
 from ramify.ranking.discovery import Untestable
 
@@ -34,11 +36,21 @@ def claims_and_associations(
     asked: dict[str, Any] = {"given": "others", "fdr": fdr, "checkpoint": checkpoint}
     if all_rows:
         asked["max_rows"] = None
+    if data.feature_hierarchy is not None:
+        asked["feature_hierarchy"] = _by_position(data.feature_hierarchy, data.feature_names)
     claims = _found(data, options, "discoveries", **asked)
     if audited and "discoveries" in claims:
         found = claims["discoveries"]
         claims["discoveries"] = replace(found, notes=(*found.notes, *_audited(data, options, fdr)))
     return associations | claims
+
+
+def _by_position(hierarchy: Hierarchy, features: Sequence[str]) -> Hierarchy:
+    """The hierarchy with features called x0, x1, ..., as those of an array are."""
+    called = {name: f"x{position}" for position, name in reversed(list(enumerate(features)))}
+    taken = set(called.values())
+    own = (called.get(name, f"{name} (node)" if name in taken else name) for name in hierarchy.names)
+    return Hierarchy(list(own), hierarchy.edges)
 
 
 def _audited(data: Dataset, forest: dict[str, Any], fdr: float) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ramify.analysis.results import Results
-from ramify.ranking import Claim
+from ramify.ranking import Claim, Discoveries
 
 STANDINGS = ("claimed", "associated", "ranked")
 MEANINGS = {
@@ -16,6 +16,9 @@ MEANINGS = {
     "ranked": "best ranked otherwise, not shown to matter",
 }
 """How a feature stands to a branch, the most that can be said first."""
+
+_NAMED = 5
+"""So many branches of features are named in a sentence."""
 
 MARKS = {"claimed": "●", "associated": "○", "ranked": "·"}
 
@@ -96,6 +99,22 @@ def associated_sentences(results: Results) -> list[str]:
     are = "1 feature is" if n_features == 1 else f"{n_features:,} features are"
     pairs = f"{len(found.claims):,} pairs of feature and branch"
     return [f"{are} associated with branches, by themselves or through others, at the same error rate: {pairs}."]
+
+
+def branch_sentences(found: Discoveries) -> list[str]:
+    """What was claimed of branches of features, in a sentence; none where features have no hierarchy."""
+    if not found.feature_branches:
+        return []
+    claimed: dict[str, list[str]] = {}
+    for claim in found.claims:
+        if claim.feature in found.feature_branches:
+            claimed.setdefault(claim.feature, []).append(claim.branch or "all of y")
+    asked = f"{len(found.feature_branches):,} branches of features were asked about beside single features"
+    if not claimed:
+        return [f"{asked}, and none is claimed."]
+    some = "; ".join(f"{name}: {', '.join(branches[:3])}" for name, branches in list(claimed.items())[:_NAMED])
+    more = "" if len(claimed) <= _NAMED else f", and {len(claimed) - _NAMED:,} more"
+    return [f"{asked}. {len(claimed):,} of them, each as a whole, predict beyond the features outside: {some}{more}."]
 
 
 def unclaimed_reasons(results: Results) -> list[str]:

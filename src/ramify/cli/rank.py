@@ -67,7 +67,10 @@ class ErrorRate(click.ParamType):
 )
 @data_options
 @click.option(
-    "--feature-hierarchy", default=None, type=click.Path(), help="Hierarchy of the features, for groups: OBO or edges."
+    "--feature-hierarchy",
+    default=None,
+    type=click.Path(),
+    help="Hierarchy of the features, claimed by branches too: OBO or edges.",
 )
 @click.option(
     "--method",

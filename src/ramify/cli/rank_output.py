@@ -19,6 +19,7 @@ from ramify.analysis.first_table import (
     STANDINGS,
     associated_sentences,
     beside,
+    branch_sentences,
     unclaimed_reasons,
     untested,
 )
@@ -302,6 +303,7 @@ def claims_lines(found: Results) -> list[str]:
     if claims.groups:
         number = "1 group" if len(claims.groups) == 1 else f"{len(claims.groups)} groups"
         lines.append(f"{number} of features that cannot be told apart: they are claimed together.")
+    lines += branch_sentences(claims)
     if claims.doubtful:
         lines.append(f"No claim can be made of {len(claims.doubtful)}: {', '.join(list(claims.doubtful)[:5])}.")
     lines += claims.notes

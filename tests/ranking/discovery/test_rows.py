@@ -10,7 +10,7 @@ from ramify.features import Features
 from ramify.ranking import discoveries
 from ramify.ranking.discovery.effects import fieller_shares
 from ramify.ranking.discovery.outcome import Untestable
-from ramify.ranking.discovery.rows import RowGroups, alike_in_order, copies, effective_number
+from ramify.ranking.discovery.rows import RowGroups, blocks_in_order, copies, effective_number
 from ramify.ranking.discovery.survey import Question, survey
 
 
@@ -56,13 +56,66 @@ def test_sums_are_by_group_wherever_a_block_of_rows_begins():
     assert effective_number(groups.sums(np.ones(5))) == pytest.approx(25 / 9)
 
 
-def test_rows_in_order_are_told_from_others():
+def walks(n_rows, n_columns, random, step=0.9):
+    """Columns each value of which follows the one before."""
+    X = random.standard_normal((n_rows, n_columns))
+    for row in range(1, n_rows):
+        X[row] = step * X[row - 1] + np.sqrt(1 - step**2) * X[row]
+    return X
+
+
+def test_rows_in_the_order_of_time_make_blocks_with_gaps():
+    random = np.random.default_rng(0)
+    X = walks(1000, 12, random)
+    labels = (walks(1000, 3, random) > 0).astype(float)
+    alone = RowGroups.alone(1000)
+    found = blocks_in_order(features_of(X), labels, alone)
+    assert found is not None
+    assert found.length == 2 * found.gap
+    centred = [(own - own.mean(axis=0)) / own.std(axis=0) for own in (X, labels)]
+
+    def product(lag):
+        return np.prod([np.median((own[lag:] * own[:-lag]).mean(axis=0)) for own in centred])
+
+    assert product(found.gap) < 0.07
+    assert product(max(1, found.gap // 2)) > 0.05
+    sizes = np.bincount(found.of_row[found.of_row >= 0])
+    assert set(sizes) == {found.length}
+    starts = np.flatnonzero(np.diff(np.r_[-1, found.of_row]) > 0)
+    assert set(np.diff(starts)) == {3 * found.gap}
+
+
+def test_rows_in_no_order_or_sorted_by_their_label_make_none():
+    alone = RowGroups.alone(400)
     walk = np.cumsum(normal(), axis=0)
-    assert alike_in_order(features_of(walk), walk[:, :2])[0] > 0.5
-    assert alike_in_order(features_of(normal()), walk[:, :2]) == (0.0, 0.0)
-    X, Y, group = visits(40, 5, 0)
-    assert "Neighbouring rows are alike" in discoveries(ForestClassifier(20), X, Y, random_state=0).notes[0]
-    assert not any("alike" in note for note in discoveries(ForestClassifier(20), X, Y, row_groups=group).notes)
+    assert blocks_in_order(features_of(normal()), walk[:, :2], alone) is None
+    assert blocks_in_order(features_of(walk), normal(seed=1)[:, :2], alone) is None
+    label = np.sort(np.random.default_rng(0).integers(0, 3, 400))
+    shown = (label[:, None] == np.arange(3)).astype(float)
+    assert blocks_in_order(features_of(normal() + 3 * label[:, None]), shown, alone) is None
+    assert blocks_in_order(features_of(walk), np.sign(walk[:, :2]), alone) is not None
+
+
+def test_copies_count_once_when_the_order_is_looked_at():
+    twins = RowGroups(np.repeat(np.arange(200), 2))
+    X, y = np.repeat(normal(200), 2, axis=0), np.repeat(normal(200, 2, seed=1), 2, axis=0)
+    assert blocks_in_order(features_of(X), y, twins) is None
+    assert blocks_in_order(features_of(X), y, RowGroups.alone(400)) is not None
+
+
+@pytest.mark.parametrize("given", ["others", "nothing"])
+def test_rows_in_order_are_tested_in_blocks_unless_told_otherwise(given):
+    random = np.random.default_rng(3)
+    X = walks(600, 8, random, 0.7)
+    Y = (walks(600, 2, random, 0.7) + 0.3 * random.standard_normal((600, 2)) > 0).astype(int)
+    forest = ForestClassifier(30, min_samples_leaf=3)
+    found = discoveries(forest, X, Y, given=given, random_state=0)
+    assert "as rows in the order of time, place or batch are" in found.notes[0]
+    assert found.n_rows < 450
+    alone = discoveries(forest, X, Y, given=given, row_groups=np.arange(600), random_state=0)
+    assert (alone.notes, alone.n_rows) == ((), 600)
+    with pytest.raises(Untestable, match=r"blocks of \d+ rows that tell something of their own"):
+        discoveries(forest, X[:150], Y[:150], given=given)
 
 
 def test_sums_of_redraws_are_those_of_groups_of_rows():
@@ -92,7 +145,8 @@ def test_visits_of_subjects_make_no_false_claims_once_they_are_told():
     for seed in range(3):
         X, Y, group = visits(60, 8, seed)
         forest = ForestClassifier(60, min_samples_leaf=3)
-        claimed["alone"] += len(discoveries(forest, X, Y, random_state=seed).claims) > 0
+        alone = discoveries(forest, X, Y, row_groups=np.arange(len(X)), random_state=seed)
+        claimed["alone"] += len(alone.claims) > 0
         claimed["together"] += len(discoveries(forest, X, Y, row_groups=group, random_state=seed).claims) > 0
     assert claimed["alone"] > claimed["together"]
     assert claimed["together"] <= 1
@@ -129,7 +183,8 @@ def test_few_groups_and_uneven_weights_are_refused():
         discoveries(None, X[:110], Y[:110], sample_weight=np.r_[np.ones(80), np.full(30, 50.0)])
     with pytest.raises(ValueError, match="one value per row"):
         discoveries(None, X, Y, row_groups=group[:-1])
-    heavy = discoveries(None, *visits(40, 5, 0)[:2], sample_weight=np.r_[np.full(5, 9.0), np.ones(195)], random_state=0)
+    weight = np.r_[np.full(5, 9.0), np.ones(195)]
+    heavy = discoveries(None, normal(200), visits(40, 5, 0)[1], sample_weight=weight, random_state=0)
     assert heavy.notes[0] == "5 rows weigh more than 5 medians and count as 5."
     some = discoveries(None, *visits(40, 5, 0)[:2], row_groups=visits(40, 5, 0)[2], random_state=0)
     assert some.notes == ("The rows tell as much as 40 independent groups: with fewer than 80 few drivers are found.",)
@@ -184,4 +239,4 @@ def test_more_rows_than_are_asked_for_are_drawn_in_whole_groups():
     assert found.n_rows == 400
     assert found.notes[0].startswith("400 of 480 rows, drawn at random, are tested")
     assert found == discoveries(forest, X, Y, row_groups=group, max_rows=402, random_state=0, n_jobs=2)
-    assert discoveries(forest, X, Y, max_rows=None, random_state=0).n_rows == 480
+    assert discoveries(forest, X, Y, row_groups=group, max_rows=None, random_state=0).n_rows == 480

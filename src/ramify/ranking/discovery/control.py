@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -27,24 +29,77 @@ def simes(p_values: np.ndarray, members: sparse.csr_array) -> np.ndarray:
     return found
 
 
-def claimed_at(
-    p_values: np.ndarray, parents: list[list[int]], level: float, control: str, n_untested: int
-) -> np.ndarray:
+@dataclass(frozen=True)
+class Graph:
+    """The hypotheses: all pairs of a unit and a branch, each below the pairs with what is above its unit or branch.
+
+    Attributes
+    ----------
+    parents : list of list of int
+        Positions of the branches directly above each; the first branch is the whole, above all others.
+    above : list of list of int
+        Positions of the units directly above each; empty lists where units are not nested.
+    leaves, sizes : array of shape (n_units or 1, n_branches)
+        Effective numbers of leaves and of nodes below each hypothesis, shared among parents.
+    n_units : int
+        Units, with those whose p-values are all 1.
+    n_leaves : float
+        Leaves of the whole graph.
+    """
+
+    parents: list[list[int]]
+    above: list[list[int]]
+    leaves: np.ndarray
+    sizes: np.ndarray
+    n_units: int
+    n_leaves: float
+
+    @classmethod
+    def of(
+        cls, parents: list[list[int]], n_units: int, n_untested: int = 0, above: list[list[int]] | None = None
+    ) -> Graph:
+        """The graph of branches and units; `n_untested` more units are above and below no other.
+
+        Parameters
+        ----------
+        parents : list of list of int
+            As above.
+        n_units, n_untested : int
+            Units with p-values, and without.
+        above : list of list of int or None
+            As above; None takes no unit to be above another.
+        """
+        leaves, sizes = graph_counts(parents, above or [[]])
+        total = n_units + n_untested
+        if above is None:
+            return cls(parents, [[] for _ in range(n_units)], leaves, sizes, total, total * float(leaves[0, 0]))
+        roots = [unit for unit, own in enumerate(above) if not own]
+        n_leaves = float(leaves[roots, 0].sum()) + n_untested * float(graph_counts(parents)[0][0, 0])
+        return cls(parents, above, leaves, sizes, total, n_leaves)
+
+    def part(self, units: np.ndarray) -> Graph:
+        """The same for some units, with all that are above them; counts stay."""
+        place = {unit: k for k, unit in enumerate(units.tolist())}
+        above = [[place[u] for u in self.above[unit]] for unit in units.tolist()]
+        if len(self.leaves) == 1:
+            return replace(self, above=above)
+        return replace(self, above=above, leaves=self.leaves[units], sizes=self.sizes[units])
+
+
+def claimed_at(p_values: np.ndarray, graph: Graph, level: float, control: str) -> np.ndarray:
     """Which hypotheses, units x branches, are claimed at a level.
 
     Parameters
     ----------
     p_values : array of shape (n_units, n_branches)
         The first branch is the whole, above all others.
-    parents : list of list of int
-        Positions of the branches directly above each.
+    graph : Graph
+        What is above what.
     level : float
         Expected share of false claims.
     control : {"joint", "per_feature", "flat"}
         DAGGER on the graph of units and branches; Benjamini-Hochberg over units and DAGGER within each;
         Benjamini-Hochberg over all.
-    n_untested : int
-        Further units whose p-values are all 1.
 
     References
     ----------
@@ -54,81 +109,125 @@ def claimed_at(
     Y. Benjamini, M. Bogomolov. Selective inference on multiple families of hypotheses. Journal of the Royal
     Statistical Society B 76, 2014.
     """
-    n_units = len(p_values) + n_untested
     if control == "flat":
-        found = _largest_step(p_values.ravel(), np.full(p_values.size, level / (n_units * p_values.shape[1])))
+        found = _largest_step(p_values.ravel(), np.full(p_values.size, level / (graph.n_units * p_values.shape[1])))
         return found.reshape(p_values.shape)
-    leaves, sizes = graph_counts(parents)
     if control == "joint":
-        return _dagger(p_values, parents, level, leaves, sizes, n_units * leaves[0])
-    selected = _largest_step(p_values[:, 0], np.full(len(p_values), level / n_units))
+        return _dagger(p_values, graph, level)
+    selected = _largest_step(p_values[:, 0], np.full(len(p_values), level / graph.n_units))
     claimed = np.zeros(p_values.shape, dtype=bool)
-    share = level * selected.sum() / n_units
+    share = level * selected.sum() / graph.n_units
+    alone = Graph.of(graph.parents, 1)
     for unit in np.flatnonzero(selected).tolist():
-        claimed[unit] = _dagger(p_values[[unit]], parents, share, leaves, sizes, leaves[0])[0]
+        claimed[unit] = _dagger(p_values[[unit]], alone, share)[0]
         claimed[unit, 0] = True
     return claimed
 
 
-def q_values(p_values: np.ndarray, parents: list[list[int]], fdr: float, control: str, n_untested: int) -> np.ndarray:
+def q_values(p_values: np.ndarray, graph: Graph, fdr: float, control: str) -> np.ndarray:
     """The smallest level at which each hypothesis is claimed, 1 where it is not claimed at `fdr`."""
-
-    def claimed(level: float) -> np.ndarray:
-        return claimed_at(p_values, parents, level, control, n_untested)
-
     n_levels = int(np.ceil(np.log(fdr / _SMALLEST) / np.log(_STEP)))
     levels = fdr * _STEP ** -np.arange(n_levels, -1, -1.0)
     found = np.ones(p_values.shape)
     # Claims grow with the level: a unit without one at `fdr` has none below, and only counts.
-    some = claimed_at(p_values, parents, fdr, control, n_untested).any(axis=1)
-    p_values, n_untested = p_values[some], n_untested + int((~some).sum())
-    smallest = np.ones(p_values.shape)
-    if some.any():
-        _bisect(claimed, levels, smallest)
-    found[some] = smallest
+    some = np.flatnonzero(claimed_at(p_values, graph, fdr, control).any(axis=1))
+    if len(some):
+        own, smallest = p_values[some], np.ones((len(some), p_values.shape[1]))
+        part = graph.part(some) if control == "joint" else replace(graph, above=[[] for _ in some])
+        _bisect(lambda level: claimed_at(own, part, level, control), levels, smallest)
+        found[some] = smallest
     return found
 
 
-def graph_counts(parents: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Effective numbers of leaves and of nodes below each branch, shared among parents."""
-    n_children = np.zeros(len(parents), dtype=np.int64)
-    for above in parents:
-        n_children[above] += 1
-    leaves = (n_children == 0).astype(np.float64)
-    sizes = np.ones(len(parents))
-    for branch in reversed(_topological(parents)):
-        for parent in parents[branch]:
-            leaves[parent] += leaves[branch] / len(parents[branch])
-            sizes[parent] += sizes[branch] / len(parents[branch])
+def inherited(p_values: np.ndarray, above: list[list[int]]) -> np.ndarray:
+    """P-values of nested units, with what is known of the units below each: twice the smaller of its own and theirs.
+
+    A unit that tells nothing holds none that does, so that the p-values of all below it, joined by Simes, are a p-value
+    of it too.
+
+    Parameters
+    ----------
+    p_values : array of shape (n_units, n_tested)
+        Of each unit by itself.
+    above : list of list of int
+        Positions of the units directly above each.
+    """
+    below: list[set[int]] = [set() for _ in above]
+    for unit in reversed(_topological(above)):
+        for upper in above[unit]:
+            below[upper] |= {unit, *below[unit]}
+    found = p_values.copy()
+    for unit, lower in enumerate(below):
+        if lower:
+            theirs = np.sort(p_values[sorted(lower)], axis=0)
+            joined = (theirs * (len(theirs) / np.arange(1, len(theirs) + 1))[:, None]).min(axis=0)
+            found[unit] = np.minimum(1.0, 2 * np.minimum(p_values[unit], joined))
+    return found
+
+
+def graph_counts(parents: list[list[int]], above: list[list[int]] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Effective numbers of leaves and of nodes below each pair of unit and branch, shared among parents.
+
+    Units x branches; a single row for units that are not nested.
+    """
+    units = above or [[]]
+    n_parents = np.array([len(own) for own in parents])
+    is_leaf = np.ones(len(parents), dtype=bool)
+    is_leaf[[parent for own in parents for parent in own]] = False
+    lowest = np.ones(len(units), dtype=bool)
+    lowest[[upper for own in units for upper in own]] = False
+    leaves = np.outer(lowest, is_leaf).astype(np.float64)
+    sizes = np.ones(leaves.shape)
+    order = [branch for branch in reversed(_topological(parents)) if parents[branch]]
+    for unit in reversed(_topological(units)):
+        n_above = len(units[unit])
+        for counts in (leaves[unit], sizes[unit]):
+            for branch in order:
+                share = counts[branch] / (n_parents[branch] + n_above)
+                for parent in parents[branch]:
+                    counts[parent] += share
+        for upper in units[unit]:
+            leaves[upper] += leaves[unit] / (n_parents + n_above)
+            sizes[upper] += sizes[unit] / (n_parents + n_above)
     return leaves, sizes
 
 
-def _dagger(
-    p_values: np.ndarray,
-    parents: list[list[int]],
-    level: float,
-    leaves: np.ndarray,
-    sizes: np.ndarray,
-    n_leaves: float,
-) -> np.ndarray:
-    depth = depths(parents)
+def _dagger(p_values: np.ndarray, graph: Graph, level: float) -> np.ndarray:
+    of_unit, of_branch = depths(graph.above), depths(graph.parents)
+    units = [np.flatnonzero(of_unit == at) for at in range(int(of_unit.max(initial=0)) + 1)]
+    branches = [np.flatnonzero(of_branch == at) for at in range(int(of_branch.max()) + 1)]
+    share = level * graph.leaves / graph.n_leaves
     claimed = np.zeros(p_values.shape, dtype=bool)
     n_claimed = 0
-    for at in range(int(depth.max()) + 1):
-        branches = np.flatnonzero(depth == at)
-        open_ = np.ones((len(p_values), len(branches)), dtype=bool)
-        for k, branch in enumerate(branches.tolist()):
-            for parent in parents[branch]:
-                open_[:, k] &= claimed[:, parent]
-        p, m, share = p_values[:, branches], sizes[branches], level * leaves[branches] / n_leaves
-        # The smallest number r of claims at this depth with which a hypothesis is among them.
-        needed = np.where(open_, np.ceil(p * m / share - m - n_claimed + 1 - 1e-9), np.inf).clip(min=1)
-        order = np.sort(needed, axis=None)
+    for at in range(len(units) + len(branches) - 1):
+        # Pairs at one depth: of units that are deeper the less deep their branches are.
+        cells = [np.ix_(units[k], branches[at - k]) for k in range(len(units)) if 0 <= at - k < len(branches)]
+        needed = [_claims_needed(p_values, graph, share, claimed, n_claimed, own) for own in cells]
+        order = np.sort(np.concatenate([own.ravel() for own in needed]))
         n_here = int(np.max(np.flatnonzero(order <= np.arange(1, order.size + 1)) + 1, initial=0))
         # As many as r hypotheses need at most r: the largest such r, and all that need at most it.
-        claimed[:, branches] = open_ & (needed <= n_here)
-        n_claimed += int(claimed[:, branches].sum())
+        for own, most in zip(cells, needed, strict=True):
+            claimed[own] = most <= n_here
+            n_claimed += int((most <= n_here).sum())
     return claimed
+
+
+def _claims_needed(
+    p_values: np.ndarray, graph: Graph, share: np.ndarray, claimed: np.ndarray, n_claimed: int, cells: Any
+) -> np.ndarray:
+    """The smallest number of claims at a depth with which a hypothesis is one of them; infinite if it is not open."""
+    units, branches = cells[0].ravel(), cells[1].ravel()
+    open_ = np.ones((len(units), len(branches)), dtype=bool)
+    for k, branch in enumerate(branches.tolist()):
+        for parent in graph.parents[branch]:
+            open_[:, k] &= claimed[units, parent]
+    for k, unit in enumerate(units.tolist()):
+        for upper in graph.above[unit]:
+            open_[k] &= claimed[upper, branches]
+    rows = units if len(share) > 1 else np.zeros(1, dtype=np.int64)
+    m, own = graph.sizes[np.ix_(rows, branches)], share[np.ix_(rows, branches)]
+    needed: np.ndarray = np.ceil(p_values[cells] * m / own - m - n_claimed + 1 - 1e-9).clip(min=1)
+    return np.where(open_, needed, np.inf)
 
 
 def _largest_step(p_values: np.ndarray, steps: np.ndarray) -> np.ndarray:

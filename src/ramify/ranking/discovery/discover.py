@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -16,11 +16,13 @@ from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.training_data import checked_row_groups
 from ramify.features import Features, columns_of, feature_names, learn_features
 from ramify.features.frames import take_rows, weighing_rows
+from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.ranking.discovery.association import Association, association
 from ramify.ranking.discovery.checkpoint import Checkpoint
-from ramify.ranking.discovery.control import CONTROLS, q_values, simes
+from ramify.ranking.discovery.control import CONTROLS, Graph, inherited, q_values, simes
 from ramify.ranking.discovery.effects import beyond_parents, claim_effects
+from ramify.ranking.discovery.feature_branches import FeatureBranches, feature_branches
 from ramify.ranking.discovery.outcome import Outcome, Untestable, outcome_of, refuse_unknown
 from ramify.ranking.discovery.result import Claim, Discoveries, unit_name
 from ramify.ranking.discovery.rows import RowGroups, blocks_in_order, copies, effective_number
@@ -46,6 +48,7 @@ def discoveries(
     control: str = "joint",
     sample_weight: Any = None,
     row_groups: Any = None,
+    feature_hierarchy: Hierarchy | None = None,
     max_rows: int | None = 10_000,
     n_jobs: int | None = None,
     random_state: Any = None,
@@ -87,7 +90,12 @@ def discoveries(
     row_groups : array-like of shape (n_samples,), optional
         Which rows belong together: patients, families, sites, blocks of time. Bags, folds and tests are by group; for
         association whole groups change places with groups of as many rows. Without it, rows that are copies or near
-        copies of others are kept together, and said so.
+        copies of others are kept together, and rows that follow an order of time, place or batch are tested in blocks
+        with gaps between them; `found.notes` says so.
+    feature_hierarchy : Hierarchy, optional
+        Of the features, by their names: its branches of 2 to 50 features are claimed as well, "NODE and below", beside
+        single features, at one error rate. A branch is redrawn given the features outside of it. `groups` is then not
+        asked for, and `control` must be "joint".
     max_rows : int or None, default=10_000
         Where there are more rows, so many of them, drawn at random in whole groups, are asked what features drive: more
         rows cost time and find little more. None takes all.
@@ -127,6 +135,12 @@ def discoveries(
     largest of the scores of its labels, in every order as in the data, so labels of few rows keep their error rate. The
     effect is the share of a label's variance that goes along with the feature, in a branch the largest of its labels.
 
+    With `feature_hierarchy` the hypotheses are all pairs of a unit (feature or branch of features) and a branch of y,
+    each below the pairs with what is above its unit or its branch. A branch of features takes twice the smaller of its
+    own p-value and that of Simes over all units below it. In a group with classes or shared values, whole rows of
+    values change places in pairs, by the odds of a working model: the redraw models of its members, joined by the
+    correlations of what they leave.
+
     That p-values are valid is measured, not proved: `benchmarks/bench_discoveries.py`. Sharply curved or interacting
     dependence between features can yield false claims. A claim is no statement about causes.
 
@@ -160,6 +174,7 @@ def discoveries(
     check_integer("discoveries", "verbose", verbose, low=0)
     check_real("discoveries", "fdr", fdr, low=0, high=1, open_low=True, open_high=True)
     check_jobs("discoveries", n_jobs)
+    _check_nested(feature_hierarchy, given, control)
     if max_rows is not None:
         check_integer("discoveries", "max_rows", max_rows, low=_FEWEST_ROWS)
     weighing = weighing_rows(X, y, sample_weight)
@@ -185,7 +200,10 @@ def discoveries(
             features, y = Features(values, features.n_categories), take_rows(y, rows)
             weights = None if weights is None else weights[rows]
             together = None if together is None else np.unique(together[rows], return_inverse=True)[1]
-        return _driven(forest, features, feature_names(owner), y, weights, together, fdr, control, groups, asked, notes)
+        names = feature_names(owner)
+        nested = None if feature_hierarchy is None else feature_branches(feature_hierarchy, names)
+        kind = groups if nested is None else nested
+        return _driven(forest, features, names, y, weights, together, fdr, control, kind, asked, notes)
 
 
 def _driven(
@@ -197,7 +215,7 @@ def _driven(
     together: np.ndarray | None,
     fdr: float,
     control: str,
-    groups: str | None,
+    groups: str | FeatureBranches | None,
     asked: dict[str, Any],
     notes: list[str],
 ) -> Discoveries:
@@ -218,50 +236,95 @@ def _driven(
     # Claims without regard to the hierarchy can be of a label alone, where the whole of y says nothing.
     level = None if control == "flat" else fdr
     question = Question(forest, "others", groups == "auto", level=level, **asked)
-    singles: list[tuple[int, ...]] | None = None
+    units: list[tuple[int, ...]] | None = None
     if groups is None:
-        singles = [(feature,) for feature in range(n_features)]
-    found = survey(question, features, y, weights, singles, rows)
-    return replace(_discovered(found, names, by_row, y, weights, fdr, control), notes=tuple(notes))
+        units = [(feature,) for feature in range(n_features)]
+    elif isinstance(groups, FeatureBranches):
+        units = groups.members
+    found = survey(question, features, y, weights, units, rows)
+    nested = groups if isinstance(groups, FeatureBranches) else None
+    return replace(_discovered(found, names, nested, by_row, y, weights, fdr, control), notes=tuple(notes))
 
 
 def _discovered(
-    found: Survey, names: tuple[str, ...], features: Features, y: Any, weights: Any, fdr: float, control: str
+    found: Survey,
+    names: tuple[str, ...],
+    nested: FeatureBranches | None,
+    features: Features,
+    y: Any,
+    weights: Any,
+    fdr: float,
+    control: str,
 ) -> Discoveries:
     outcome = found.outcome
-    p_values = simes(found.p_values, outcome.members)
-    if found.units:
-        q = q_values(p_values, outcome.parents, fdr, control, found.n_unused)
-    else:
-        q = np.ones(p_values.shape)
+    hypotheses = _hypotheses(found, names, nested)
+    p_values = simes(hypotheses.p_values, outcome.members)
+    q = q_values(p_values, hypotheses.graph, fdr, control)
     claims = np.argwhere(q <= fdr)
-    effects = claim_effects(found, claims)
-    beyond = beyond_parents(found, claims, features, y, weights, fdr)
-    unit_names = [unit_name([names[feature] for feature in unit.features]) for unit in found.units]
+    effects = np.full((len(claims), 3), np.nan)
+    beyond: list[bool | None] = [None] * len(claims)
+    # A branch of features may be claimed by what is known of those below it, without a redraw of its own.
+    redrawn = np.flatnonzero(hypotheses.unit[claims[:, 0]] >= 0)
+    own = np.column_stack([hypotheses.unit[claims[redrawn, 0]], claims[redrawn, 1]])
+    effects[redrawn] = claim_effects(found, own)
+    for k, answer in zip(redrawn.tolist(), beyond_parents(found, own, features, y, weights, fdr), strict=True):
+        beyond[k] = answer
     listed = []
     for k, (unit, branch) in enumerate(claims.tolist()):
         effect, low, high = (None if np.isnan(value) else float(value) for value in effects[k])
         p, level = float(p_values[unit, branch]), float(q[unit, branch])
         rows = int(outcome.rows[branch])
-        listed.append(Claim(unit_names[unit], outcome.branches[branch], effect, low, high, p, level, rows, beyond[k]))
+        name, label = hypotheses.names[unit], outcome.branches[branch]
+        listed.append(Claim(name, label, effect, low, high, p, level, rows, beyond[k]))
+    called = {unit: hypotheses.names[k] for k, unit in enumerate(hypotheses.unit.tolist()) if unit >= 0}
+    several = {
+        called[k]: tuple(names[feature] for feature in unit.features)
+        for k, unit in enumerate(found.units)
+        if len(unit.features) > 1
+    }
+    branches = {} if nested is None else dict(zip(nested.names, nested.members, strict=True))
     return Discoveries(
         claims=tuple(sorted(listed, key=lambda claim: (claim.q, claim.p, claim.feature, claim.branch))),
-        groups={
-            unit_names[k]: tuple(names[feature] for feature in unit.features)
-            for k, unit in enumerate(found.units)
-            if len(unit.features) > 1
+        groups=several if nested is None else {},
+        feature_branches={
+            name: tuple(names[feature] for feature in members) for name, members in branches.items() if len(members) > 1
         },
         untested=outcome.untested,
-        doubtful={unit_names[k]: unit.doubt for k, unit in enumerate(found.units) if unit.doubt},
+        doubtful={called[k]: unit.doubt for k, unit in enumerate(found.units) if unit.doubt},
         branches=outcome.branches,
         given=found.question.given,
         control=control,
         fdr=fdr,
         n_draws=found.question.n_draws,
         n_rows=found.predictors.n_rows,
-        n_units=len(found.units) + found.n_unused,
+        n_units=hypotheses.graph.n_units,
         features=names,
     )
+
+
+@dataclass(frozen=True)
+class _Hypotheses:
+    """What is asked: names, p-values, what is above what, and the position of each in the survey (-1: none)."""
+
+    names: list[str]
+    p_values: np.ndarray
+    graph: Graph
+    unit: np.ndarray
+
+
+def _hypotheses(found: Survey, names: tuple[str, ...], nested: FeatureBranches | None) -> _Hypotheses:
+    parents, n_units = found.outcome.parents, len(found.units)
+    if nested is None:
+        called = [unit_name([names[feature] for feature in unit.features]) for unit in found.units]
+        return _Hypotheses(called, found.p_values, Graph.of(parents, n_units, found.n_unused), np.arange(n_units))
+    place = {members: k for k, members in enumerate(nested.members)}
+    unit = np.full(len(nested.members), -1)
+    p_values = np.ones((len(unit), found.p_values.shape[1]))
+    for k, own in enumerate(found.units):
+        unit[place[own.features]] = k
+        p_values[place[own.features]] = found.p_values[k]
+    graph = Graph.of(parents, len(unit), above=nested.above)
+    return _Hypotheses(list(nested.names), inherited(p_values, nested.above), graph, unit)
 
 
 def _associated(
@@ -292,7 +355,7 @@ def _associated(
     outcome = outcome_of(target, np.ones(n_rows, dtype=bool))
     with threadpool_limits(limits=1, user_api="blas"):
         found = association(features, outcome, row_weights=weights, **running)
-        q = q_values(found.p_values, outcome.parents, fdr, control, 0)
+        q = q_values(found.p_values, Graph.of(outcome.parents, len(names)), fdr, control)
         claims = np.argwhere(q <= fdr)
         effects = _largest_shares(found, outcome, claims)
     listed = [
@@ -451,6 +514,21 @@ def checked_estimator(estimator: Any, y: Any, given: str) -> Any:
             "bootstrap=True."
         )
     return estimator
+
+
+def _check_nested(feature_hierarchy: Any, given: str, control: str) -> None:
+    if feature_hierarchy is None:
+        return
+    if not isinstance(feature_hierarchy, Hierarchy):
+        raise TypeError(
+            "The 'feature_hierarchy' parameter of discoveries must be a Hierarchy over the names of features. Got "
+            f"{type(feature_hierarchy).__name__} instead."
+        )
+    if given != "others" or control != "joint":
+        raise ValueError(
+            "feature_hierarchy asks what branches of features tell beyond the features outside of them, at one error "
+            f"rate: it needs given='others' and control='joint'. Got {given!r} and {control!r}."
+        )
 
 
 def _nominal(forest: Any, X: Any) -> Any:

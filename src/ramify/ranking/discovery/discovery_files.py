@@ -49,6 +49,7 @@ def plain_discoveries(found: Discoveries) -> dict[str, Any]:
         "branches": list(found.branches),
         "claims": [asdict(claim) for claim in found.claims],
         "groups": {name: list(members) for name, members in found.groups.items()},
+        "feature_branches": {name: list(members) for name, members in found.feature_branches.items()},
         "untested": dict(found.untested),
         "doubtful": dict(found.doubtful),
         "notes": list(found.notes),
@@ -74,6 +75,9 @@ def _from_plain(content: Any) -> Discoveries:
     return Discoveries(
         claims=tuple(Claim(**{name: claim[name] for name in _FIELDS}) for claim in content["claims"]),
         groups={str(name): tuple(map(str, members)) for name, members in content["groups"].items()},
+        feature_branches={
+            str(name): tuple(map(str, members)) for name, members in content.get("feature_branches", {}).items()
+        },
         untested={str(name): str(why) for name, why in content["untested"].items()},
         doubtful={str(name): str(why) for name, why in content["doubtful"].items()},
         features=tuple(map(str, content["features"])),
@@ -103,6 +107,9 @@ def _write_csv(found: Discoveries, file: TextIO) -> None:
     for name, members in found.groups.items():
         for member in members:
             line("group", name, "", member)
+    for name, members in found.feature_branches.items():
+        for member in members:
+            line("below", name, "", member)
     for name, why in found.doubtful.items():
         line("doubtful", name, "", why)
     for name in found.features:
@@ -127,6 +134,7 @@ def _read_csv(text: str) -> Discoveries:
         "format": _FORMAT,
         "claims": [],
         "groups": {},
+        "feature_branches": {},
         "doubtful": {},
         "features": [],
         "branches": [],
@@ -142,6 +150,8 @@ def _read_csv(text: str) -> Discoveries:
             content["claims"].append({"feature": feature, "branch": branch, **_parsed(numbers)})
         elif status == "group":
             content["groups"].setdefault(feature, []).append(note)
+        elif status == "below":
+            content["feature_branches"].setdefault(feature, []).append(note)
         elif status == "doubtful":
             content["doubtful"][feature] = note
         elif status == "feature":

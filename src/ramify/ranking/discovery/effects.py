@@ -12,7 +12,7 @@ from scipy import sparse, stats
 from ramify import _core
 from ramify.features import Features
 from ramify.features.frames import take_rows
-from ramify.ranking.discovery.control import claimed_at, simes
+from ramify.ranking.discovery.control import Graph, claimed_at, simes
 from ramify.ranking.discovery.outcome import FEWEST
 from ramify.ranking.discovery.rows import effective_number
 from ramify.ranking.discovery.survey import Question, Survey, survey
@@ -92,16 +92,30 @@ def _chunks(claims: np.ndarray, n_groups: int) -> Iterator[np.ndarray]:
 def _lost(found: Survey, mixing: sparse.csr_array, claims: np.ndarray) -> np.ndarray:
     """Half of w D of each claim, summed within groups of rows: claims x groups."""
     outcome, trees = found.outcome, found.forest.trees_
-    units = np.unique(claims[:, 0]).tolist()
-    arguments = found.draws([found.units[unit] for unit in units])
     lost = np.zeros((len(claims), found.row_groups.n_groups))
-    for first, last in found.row_blocks(max(trees.n_outputs, len(units) * len(outcome.outputs))):
-        changes = _core.redraw_rows(trees, found.table, outcome.target, first_row=first, last_row=last, **arguments)
-        for unit, change in zip(units, changes, strict=True):
-            own = np.flatnonzero(claims[:, 0] == unit)
-            rows = 0.5 * (mixing[claims[own, 1]] @ change.T) * found.row_weights[first:last]
-            lost[own] += _in_groups(found, rows, first)
+    for units in _side_by_side(found, np.unique(claims[:, 0]).tolist()):
+        arguments = found.draws([found.units[unit] for unit in units])
+        for first, last in found.row_blocks(max(trees.n_outputs, len(units) * len(outcome.outputs))):
+            changes = _core.redraw_rows(trees, found.table, outcome.target, first_row=first, last_row=last, **arguments)
+            for unit, change in zip(units, changes, strict=True):
+                own = np.flatnonzero(claims[:, 0] == unit)
+                rows = 0.5 * (mixing[claims[own, 1]] @ change.T) * found.row_weights[first:last]
+                lost[own] += _in_groups(found, rows, first)
     return lost
+
+
+def _side_by_side(found: Survey, units: list[int]) -> Iterator[list[int]]:
+    """The units, as many at once as share no feature."""
+    own: list[int] = []
+    held: set[int] = set()
+    for unit in units:
+        features = found.units[unit].features
+        if not held.isdisjoint(features):
+            yield own
+            own, held = [], set()
+        own.append(unit)
+        held.update(features)
+    yield own
 
 
 def _in_groups(found: Survey, rows: np.ndarray, first: int) -> np.ndarray:
@@ -162,7 +176,7 @@ def beyond_parents(
     tested = np.flatnonzero(~np.isnan(p_values))
     answers: list[bool | None] = [None] * len(claims)
     if len(tested):
-        holds = claimed_at(p_values[tested][:, None], [[]], fdr, "flat", 0)[:, 0]
+        holds = claimed_at(p_values[tested][:, None], Graph.of([[]], len(tested)), fdr, "flat")[:, 0]
         for k, answer in zip(tested.tolist(), holds.tolist(), strict=True):
             answers[k] = bool(answer)
     return answers

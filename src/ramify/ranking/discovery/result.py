@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from ramify.parameters import check_option, check_real
+from ramify.ranking.discovery.feature_branches import BELOW
 from ramify.ranking.discovery.outcome import WHOLE
 
 if TYPE_CHECKING:
@@ -100,6 +101,9 @@ class Discoveries:
         How often features were redrawn, rows, and features and groups.
     features : tuple of str
         All features that were asked about.
+    feature_branches : dict of str to tuple of str
+        Where features have a hierarchy: the features of each branch that was asked about, "NODE and below". A claim on
+        one says that its features together predict, given those outside; it is above the claims on its features.
     notes : tuple of str
         What was found about the rows and done about it: copies, order, groups, weights.
 
@@ -125,6 +129,7 @@ class Discoveries:
     n_rows: int = 0
     n_units: int = 0
     features: tuple[str, ...] = ()
+    feature_branches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -171,14 +176,14 @@ class Discoveries:
         return self._with(tuple(claim for claim in self.claims if claim.branch == name))
 
     def for_feature(self, name: str) -> Discoveries:
-        """The claims of one feature, or of the group that it belongs to.
+        """The claims of one feature or branch of features, or of the group that a feature belongs to.
 
         Parameters
         ----------
         name : str
-            Name of a feature or group.
+            Name of a feature, a group or a branch of features.
         """
-        if name not in self.features and name not in self.groups:
+        if name not in self.features and name not in self.groups and name not in self.feature_branches:
             raise ValueError(f"There is no feature or group {name!r} among the {len(self.features)} features.")
         units = {name, *(unit for unit, members in self.groups.items() if name in members)}
         return self._with(tuple(claim for claim in self.claims if claim.feature in units))
@@ -195,6 +200,9 @@ class Discoveries:
         """
 
         def unit(name: str) -> str:
+            if name in self.feature_branches:
+                head = name.removesuffix(BELOW)
+                return name if head not in self.features else f"{features[int(head[1:])]}{BELOW}"
             return unit_name([features[int(x[1:])] for x in self.groups.get(name, (name,))])
 
         def label(name: str) -> str:
@@ -206,6 +214,9 @@ class Discoveries:
                 "claims": tuple(replace(c, feature=unit(c.feature), branch=label(c.branch)) for c in self.claims),
                 "groups": {
                     unit(name): tuple(features[int(x[1:])] for x in members) for name, members in self.groups.items()
+                },
+                "feature_branches": {
+                    unit(name): tuple(features[int(x[1:])] for x in own) for name, own in self.feature_branches.items()
                 },
                 "untested": {label(name): why for name, why in self.untested.items()},
                 "doubtful": {unit(name): why for name, why in self.doubtful.items()},

@@ -100,7 +100,7 @@ class Survey:
     row_groups: RowGroups
 
     def draws(self, units: list[Unit]) -> dict[str, Any]:
-        """The arguments of the kernels that say what is redrawn."""
+        """The arguments of the kernels that say what is redrawn; the units share no feature."""
         question = self.question
         drawn = [unit.draw(self.predictors, question.n_draws, question.seed) for unit in units]
         offsets = np.concatenate([[0], np.cumsum([len(unit.features) for unit in units])])
@@ -162,7 +162,7 @@ def survey(
     sample_weight : array or None
         Weights of the rows.
     groups : list of tuple of int or None
-        Units to begin with; None finds them.
+        Units to begin with, which may share features where they do not merge; None finds them.
     row_groups : RowGroups or None
         Rows that belong together; None takes each to stand alone.
     """
@@ -196,7 +196,7 @@ def survey(
     )
     if question.given == "nothing":
         return _tested(found)
-    wanted = used if question.level is None else _claimable(found)
+    wanted = [unit.features for unit in shuffled] if question.level is None else _claimable(found)
     units = _modelled(question, predictors, groups, wanted, plain)
     held = {feature for unit in units for feature in unit.features}
     n_unused = sum(group[0] not in held for group in groups)
@@ -204,8 +204,8 @@ def survey(
     return _tested(replace(found, units=units, p_values=p_values, n_unused=n_unused))
 
 
-def _claimable(found: Survey) -> np.ndarray:
-    """The features of units that could be claimed if they were drawn given nothing.
+def _claimable(found: Survey) -> list[tuple[int, ...]]:
+    """The units that could be claimed if they were drawn given nothing.
 
     Given the others a column changes less, so what does not pass then does not pass at all; a p-value of 1 in its stead
     keeps every error rate. The step-up at the whole of y is at least as liberal as that of DAGGER.
@@ -223,9 +223,7 @@ def _claimable(found: Survey) -> np.ndarray:
     order = np.sort(p)
     passing = np.flatnonzero(order <= level * np.arange(1, len(p) + 1) / n_units)
     most = level * (passing.max() + 1) / n_units if len(passing) else 0.0
-    wanted = np.zeros(found.predictors.n_features, dtype=bool)
-    wanted[[f for unit, own in zip(found.units, p.tolist(), strict=True) if own <= most for f in unit.features]] = True
-    return wanted
+    return [unit.features for unit, own in zip(found.units, p.tolist(), strict=True) if own <= most]
 
 
 def _tested(found: Survey) -> Survey:
@@ -282,10 +280,13 @@ def _saved_columns(question: Question, predictors: Predictors) -> Checkpoint | N
 
 
 def _modelled(
-    question: Question, predictors: Predictors, groups: list[tuple[int, ...]], wanted: np.ndarray, table: Any
+    question: Question,
+    predictors: Predictors,
+    groups: list[tuple[int, ...]],
+    wanted: list[tuple[int, ...]],
+    table: Any,
 ) -> list[Unit]:
-    n_wanted = sum(bool(wanted[list(group)].any()) for group in groups)
-    with progress_bar(n_wanted, question.verbose, "Learning to redraw features") as progress:
+    with progress_bar(len(wanted), question.verbose, "Learning to redraw features") as progress:
         return modelled_units(
             predictors,
             groups,
@@ -342,15 +343,18 @@ def _tested_features(forest: Any) -> np.ndarray:
 
 
 def _chunks(found: Survey) -> Iterator[tuple[int, int]]:
-    """Ranges of units whose sums and redrawn columns stay within a few tens of megabytes."""
+    """Ranges of units that share no feature, whose sums and redrawn columns stay within a few tens of megabytes."""
     per_column = found.question.n_draws * found.predictors.n_rows
     first, n_cells, n_drawn = 0, 0, 0
+    held: set[int] = set()
     for position, unit in enumerate(found.units):
         n_cells += len(found.outcome.outputs)
         n_drawn += per_column * len(unit.features)
-        if position > first and (n_cells > _MOST_CELLS or n_drawn > _MOST_DRAWN):
+        if position > first and (n_cells > _MOST_CELLS or n_drawn > _MOST_DRAWN or not held.isdisjoint(unit.features)):
             yield first, position
             first, n_cells, n_drawn = position, len(found.outcome.outputs), per_column * len(unit.features)
+            held = set()
+        held.update(unit.features)
     if found.units:
         yield first, len(found.units)
 

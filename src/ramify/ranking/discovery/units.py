@@ -110,7 +110,7 @@ def _near_pairs(ranked: np.ndarray, first: int) -> np.ndarray:
 def modelled_units(
     predictors: Predictors,
     groups: list[tuple[int, ...]],
-    wanted: np.ndarray,
+    wanted: list[tuple[int, ...]],
     table: Any,
     *,
     merge: bool,
@@ -119,16 +119,16 @@ def modelled_units(
     done: Callable[[int], None] | None,
     checkpoint: Checkpoint | None = None,
 ) -> list[Unit]:
-    """Learn how to redraw the groups with a wanted feature; those that others determine merge with the nearest.
+    """Learn how to redraw groups; those that others determine merge with the nearest.
 
     Parameters
     ----------
     predictors, table
         The features, as numbers and as coded for forests.
     groups : list of tuple of int
-        The units to begin with.
-    wanted : bool array of shape (n_features,)
-        Features that need a model.
+        All units. They may share features where they do not merge.
+    wanted : list of tuple of int
+        Those that need a model.
     merge : bool
         Whether units may merge.
     seed : int
@@ -151,21 +151,21 @@ def modelled_units(
 
     unit_of = {feature: group for group in groups for feature in group}
     finished: dict[tuple[int, ...], Unit] = {}
-    waiting = [group for group in groups if wanted[list(group)].any()]
+    waiting = list(wanted)
     predictors.prepare()
     n_done = 0
     while waiting:
-        of_group = [(feature, group) for group in waiting for feature in group]
+        of_group = [(feature, group) for group in waiting for feature in _modelled_of(group, predictors)]
         parallel = Parallel(n_jobs=worker_count(n_jobs), require="sharedmem", return_as="generator")
         learnt = parallel(delayed(model)(feature, group) for feature, group in of_group)
         merged: list[tuple[int, ...]] = []
         for group in waiting:
-            models = tuple(next(learnt) for _ in group)
-            if unit_of[group[0]] != group:  # has merged since
+            models = tuple(next(learnt) for _ in _modelled_of(group, predictors))
+            if merge and unit_of[group[0]] != group:  # has merged since
                 continue
             n_done += 1
             if done is not None:
-                done(min(n_done, len(groups)))
+                done(min(n_done, len(wanted)))
             unit, partner = _unit_or_partner(group, models, unit_of, merge)
             if unit is not None:
                 finished[group] = unit
@@ -176,15 +176,23 @@ def modelled_units(
                 unit_of[member] = union
             merged.append(union)
         waiting = [group for group in merged if unit_of[group[0]] == group]
-    return [finished[group] for group in sorted(finished)]
+    # Units that share features go by size: kernels take units side by side that share none.
+    return [finished[group] for group in sorted(finished, key=None if merge else lambda group: (len(group), group))]
+
+
+def _modelled_of(group: tuple[int, ...], predictors: Predictors) -> tuple[int, ...]:
+    """The features of a group, none where it holds all there are and is drawn given nothing."""
+    return group if len(group) < predictors.n_features else ()
 
 
 def _unit_or_partner(
     group: tuple[int, ...], models: tuple[ColumnModel, ...], unit_of: dict[int, tuple[int, ...]], merge: bool
 ) -> tuple[Unit | None, tuple[int, ...]]:
     """A unit, or the group that it has to merge with because other features determine it."""
-    strongest = max(models, key=lambda model: model.explained)
-    if strongest.explained < _DETERMINED:
+    strongest = max(models, key=lambda model: model.explained, default=None)
+    if strongest is None or strongest.explained < _DETERMINED:
+        return Unit(group, models), ()
+    if not merge and min(model.explained for model in models) < _DETERMINED:
         return Unit(group, models), ()
     partner = unit_of.get(strongest.partner, ())
     if not merge or strongest.partner < 0 or len({*group, *partner}) > _MOST_MEMBERS:

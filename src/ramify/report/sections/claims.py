@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ramify.analysis import Results
-from ramify.analysis.first_table import associated_sentences, unclaimed_reasons
+from ramify.analysis.first_table import associated_sentences, branch_sentences, unclaimed_reasons
 from ramify.report.notation import titled
 from ramify.report.section import Section
 from ramify.shown import shown_number, shown_p
@@ -31,6 +31,7 @@ def _part(results: Results) -> dict[str, Any] | None:
         *unclaimed_reasons(results),
     ]
     sentences += [f"{name} cannot be told apart: {', '.join(members)}." for name, members in found.groups.items()]
+    sentences += branch_sentences(found)
     sentences += found.notes
     sentences += [f"No claim can be made of {name}: {why}." for name, why in found.doubtful.items()]
     columns = ["Feature", "Branch", "Effect", "Low", "High", "p", "q", "Rows"]

@@ -9,6 +9,8 @@ import numpy as np
 from ramify.ranking.discovery.predictors import BLOCK, blocks_of_rows
 from ramify.ranking.discovery.redraw.column import ColumnModel
 
+_SHRINKAGE = 0.1
+_LEAST_CHANCE = 1e-4
 _ROUNDS = 50
 """How often rows in pairs may exchange their states."""
 
@@ -36,7 +38,10 @@ def shuffled_rows(columns: np.ndarray, random: np.random.Generator) -> np.ndarra
 
 
 def draw_group(values: np.ndarray, models: list[ColumnModel], random: np.random.Generator) -> np.ndarray:
-    """Columns of a group drawn together: rows of scaled residuals are exchanged, or of values where some are states.
+    """Columns of a group drawn together.
+
+    Rows of scaled residuals are exchanged among rows with similar expectations; where some columns are of states,
+    whole rows of values are, by the odds that `row_tilts` gives.
 
     Parameters
     ----------
@@ -47,6 +52,8 @@ def draw_group(values: np.ndarray, models: list[ColumnModel], random: np.random.
     random : Generator
         What is drawn with.
     """
+    if any(model.chances is not None or model.left is None or model.scale is None for model in models):
+        return values[exchanged_rows(*row_tilts(values, models), random)]
     expected = np.column_stack([model.expected for model in models])
     shaped = _shaped(models)
     if shaped is None:
@@ -55,10 +62,66 @@ def draw_group(values: np.ndarray, models: list[ColumnModel], random: np.random.
         donors[order] = _block_order(order, random)
     else:  # the member whose shape depends most on other features chooses the rows
         donors = _donors(shaped[0], shaped[1], random)
-    if any(model.chances is not None or model.left is None or model.scale is None for model in models):
-        return values[donors]
     drawn = [expected[:, k] + m.scale * m.left[donors] for k, m in enumerate(models)]  # type: ignore[index]
     return np.column_stack([_snapped(column, model.support) for column, model in zip(drawn, models, strict=True)])
+
+
+def row_tilts(values: np.ndarray, models: list[ColumnModel]) -> tuple[np.ndarray, np.ndarray]:
+    """What a row of values is, and what the other features of a row make likely, in columns that are multiplied.
+
+    A working model of the exponential family: the log chance of values z in row i is z' theta_i, and a part that is the
+    same for all. For one column, theta is the logit of a state or the expectation of a number over its variance; the
+    thetas of several columns are joined by the correlations of what is left of them.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_members)
+        The columns.
+    models : list of ColumnModel
+        Of each.
+    """
+    parts = [_tilt(column, model) for column, model in zip(values.T, models, strict=True)]
+    shown, expected, own = (np.column_stack([part[k] for part in parts]) for k in range(3))
+    left = shown - expected
+    spread = np.sqrt(np.maximum((left**2).mean(axis=0), 1e-12))
+    related = (left / spread).T @ (left / spread) / len(left)
+    related = (1 - _SHRINKAGE) * related + _SHRINKAGE * np.eye(len(related))
+    return shown, np.linalg.solve(related, (own * spread).T).T / spread
+
+
+def exchanged_rows(shown: np.ndarray, tilt: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """For each row the row whose values it takes: rows in pairs exchange theirs by the odds before and after.
+
+    Parameters
+    ----------
+    shown, tilt : array of shape (n_samples, n_columns)
+        As of `row_tilts`.
+    random : Generator
+        What is drawn with.
+    """
+    held = np.arange(len(shown))
+    for number in range(_ROUNDS):
+        order = random.permutation(len(shown))[number % 2 :]
+        first, second = order[: len(order) // 2 * 2].reshape(-1, 2).T
+        a, b = held[first], held[second]
+        gain = -np.einsum("ij,ij->i", shown[a] - shown[b], tilt[first] - tilt[second])
+        swap = random.random(len(first)) < 1 / (1 + np.exp(-np.clip(gain, -50, 50)))
+        held[first[swap]], held[second[swap]] = b[swap], a[swap]
+    return held
+
+
+def _tilt(column: np.ndarray, model: ColumnModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns that show a value (states but the most frequent, or a number), their expectations, and their thetas."""
+    if model.chances is None or model.left is not None:
+        known = ~np.isnan(column)
+        shown = np.where(known, column, model.expected)[:, None]
+        variance = max(float(np.mean(model.residual[known] ** 2)), 1e-12)
+        return shown, model.expected[:, None], model.expected[:, None] / variance
+    states, chances = model.states, np.clip(model.chances, _LEAST_CHANCE, 1.0)
+    is_state = np.isnan(column)[:, None] & np.isnan(states) | (column[:, None] == states)
+    leading = int(np.argmax(is_state.sum(axis=0)))
+    others = np.arange(len(states)) != leading
+    return is_state[:, others] * 1.0, chances[:, others], np.log(chances[:, others] / chances[:, [leading]])
 
 
 def unit_residual(models: list[ColumnModel]) -> np.ndarray:
