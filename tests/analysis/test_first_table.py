@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from ramify.analysis import analyse
-from ramify.analysis.first_table import STANDINGS, beside, unclaimed_reasons, untested
+from ramify.analysis.first_table import STANDINGS, beside, branch_sentences, unclaimed_reasons, untested
+from ramify.cli.rank_output import claims_lines
 from ramify.datasets import make_hierarchical, make_multilabel, read
 from ramify.ensemble import ForestClassifier
 from ramify.ranking import ForestRanker
@@ -102,3 +104,18 @@ def test_default_scores_favour_no_noise():
             found[name].append(np.isin(drivers, ranker.ranking_.order[:10]).mean())
     assert np.mean(found["default"]) > 0.9
     assert np.mean(found["default"]) > np.mean(found["genie3"])
+
+
+def test_branches_of_features_that_names_tell_are_claimed_and_said():
+    random = np.random.default_rng(0)
+    hidden = random.standard_normal((300, 4))
+    X = np.repeat(hidden, 3, axis=1) + 0.3 * random.standard_normal((300, 12))
+    frame = pd.DataFrame(X, columns=[f"meta|p{j // 3}|x{j}" for j in range(12)])
+    frame["ill"] = np.where(random.random(300) < 1 / (1 + np.exp(-3 * hidden[:, 0])), "yes", "no")
+    found = analyse(read(frame, target="ill"), n_estimators=50, random_state=0)
+    claimed = {claim.feature for claim in found.discoveries.claims}
+    assert {"meta|p0 and below", "meta and below"} <= claimed
+    assert not claimed & {"meta|p1 and below", "meta|p2 and below", "meta|p3 and below"}
+    (sentence,) = branch_sentences(found.discoveries)
+    assert sentence.startswith("5 branches of features were asked about beside single features. 2 of them")
+    assert any(sentence in own for own in (claims_lines(found), report_content(found)["claims"]["sentences"]))
