@@ -72,7 +72,9 @@ def test_joint_control_is_dagger(parents, seed):
 @pytest.mark.parametrize("parents", [TREE, DAG])
 @pytest.mark.parametrize("seed", range(6))
 def test_joint_control_of_nested_units_is_dagger_on_all_pairs(parents, seed):
-    p_values = np.random.default_rng(seed).random((len(NESTED), len(parents))) ** 12
+    p_values = np.random.default_rng(seed).random((len(NESTED), len(parents))) ** 6
+    p_values[:, 0] *= 0.01  # what is at the top is claimed in some seeds at least
+    p_values[0] *= 0.01
     graph = Graph.of(parents, len(NESTED), above=NESTED)
     for level in (0.05, 0.3):
         found = claimed_at(p_values, graph, level, "joint")
@@ -81,7 +83,7 @@ def test_joint_control_of_nested_units_is_dagger_on_all_pairs(parents, seed):
             assert all((found[upper] >= found[unit]).all() for upper in above)
     q = q_values(p_values, graph, 0.3, "joint")
     np.testing.assert_array_equal(q <= 0.3, found)
-    assert found.any()
+    assert found.sum() > 1
 
 
 def test_a_unit_inherits_what_is_known_of_those_below():
