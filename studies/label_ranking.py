@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from ramify_studies.figures import bars_by_dataset
+from ramify_studies.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker
 from sklearn.base import clone
 
 from ramify.compare import compare, dunn, friedman
 from ramify.compare.result_table import average_ranks, wins
 from ramify.datasets import Dataset
 from ramify.datasets.readers.label_rankings import read_rankings
-from ramify.ensemble import AverageLabelRanker, LabelRankingForest, NeighborsLabelRanker
+from ramify.ensemble import LabelRankingForest
 from ramify.metrics import kendall_tau
 from ramify.plots import critical_difference
 from ramify.study import Study, available

@@ -10,10 +10,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from studies.label_ranking_baselines import AverageLabelRanker
 
 import ramify
 from ramify.datasets import make_label_ranking
-from ramify.ensemble import AverageLabelRanker, LabelRankingForest, export_tree
+from ramify.ensemble import LabelRankingForest, export_tree
 from ramify.ensemble.growing import feature_rows
 from ramify.ensemble.label_ranking import CRITERIA
 from ramify.ensemble.training_data import learnt_data

@@ -98,9 +98,6 @@ CASES = {
         forest(ensemble.ForestClassifier, hierarchy=LABELS, oob_score=True), "unknown hierarchy"
     ),
     "MixedForest of unknown cells": Case(forest(ensemble.MixedForest, oob_score=True), "unknown mixed"),
-    "AverageLabelRanker": Case(ensemble.AverageLabelRanker, "rankings", "numbers"),
-    "NeighborsLabelRanker": Case(lambda: ensemble.NeighborsLabelRanker(3), "rankings", "numbers"),
-    "PairwiseLabelRanker": Case(ensemble.PairwiseLabelRanker, "rankings", "numbers"),
     "ForestRanker": Case(
         lambda: ranking.ForestRanker(FOREST, scores=["genie3", "symbolic", "permutation", "genie3_oob"]),
         "labels",

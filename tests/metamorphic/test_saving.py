@@ -14,8 +14,6 @@ from ramify.ensemble import ForestClassifier
 from tests.metamorphic import cases
 from tests.metamorphic.test_forms import FEW
 
-FOREIGN = ("PairwiseLabelRanker",)
-"""Estimators that hold parts from elsewhere, which are refused when saved."""
 ODD = st.one_of(
     st.text(max_size=4),
     st.sampled_from(["", " ", "a" * 3000, "\x00", "\n", "a\x00b", "é", "☃", "0", "nan", "None", "=1+1", "'"]),
@@ -31,7 +29,7 @@ def saved_and_loaded(estimator, path):
     return ramify.load(path)
 
 
-@pytest.mark.parametrize("name", [name for name in cases.CASES if name not in FOREIGN])
+@pytest.mark.parametrize("name", cases.CASES)
 def test_whatever_is_saved_loads_and_gives_the_same_bits(name, tmp_path):
     case = cases.CASES[name]
 

@@ -15,7 +15,7 @@ from ramify.analysis import analyse, compare_methods, fit_model, select_features
 from ramify.chains import BinaryRelevance, ClassifierChain
 from ramify.cli.main import main
 from ramify.datasets import Dataset, make_feature_hierarchy, make_multilabel
-from ramify.ensemble import ConformalSets, ForestClassifier, PairwiseLabelRanker
+from ramify.ensemble import ConformalSets, ForestClassifier
 from ramify.features.frames import take_rows
 from ramify.ranking import ForestRanker, ReliefRanker, addition_curve, knn_quality, significance
 from ramify.selection import CFSSelector, SelectTop
@@ -157,16 +157,6 @@ def test_relief_and_neighbours_scale_with_no_weight():
     )
 
 
-@pytest.mark.parametrize("name", ["AverageLabelRanker", "NeighborsLabelRanker", "PairwiseLabelRanker"])
-def test_label_rankers_follow_heavy_rows(name):
-    ranker = cases.CASES[name].make()
-    X = np.array([[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]])
-    y = np.array([[1, 2, 3], [1, 2, 3], [3, 2, 1]] * 2)
-    heavy = np.array([1.0, 1, 9, 1, 1, 9])
-    np.testing.assert_array_equal(ranker.fit(X, y).predict(X), np.tile([1, 2, 3], (6, 1)))
-    np.testing.assert_array_equal(ranker.fit(X, y, sample_weight=heavy).predict(X), np.tile([3, 2, 1], (6, 1)))
-
-
 def test_that_measures_count_every_row_once_is_told(tmp_path, capsys):
     rows = [f"{k},{'cold' if k < 20 else 'warm'}, {{{1 + k % 2}}}" for k in range(40)]
     head = "@relation r\n@attribute a numeric\n@attribute kind {cold,warm}\n@data\n"
@@ -189,8 +179,6 @@ def test_methods_that_cannot_weigh_rows_refuse_weighted_data_by_name():
     weights = data.sample_weight
     with pytest.raises(ValueError, match="ConformalSets takes no row weights but zero and one other"):
         ConformalSets().fit(data.X, data.y, sample_weight=weights)
-    with pytest.raises(ValueError, match="KNeighborsClassifier takes no row weights, so PairwiseLabelRanker cannot"):
-        PairwiseLabelRanker(KNeighborsClassifier()).fit(data.X, np.tile([1, 2, 3], (40, 1)), sample_weight=weights)
     with pytest.raises(ValueError, match="order='correlation' is chosen without the weights of rows"):
         ClassifierChain(order="correlation").fit(data.X, data.y, sample_weight=weights)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no row weights, so BinaryRelevance cannot"):

@@ -44,8 +44,6 @@ FITTED = {
     "ConformalSets": lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0).fit(LABELS.X, LABELS.y),
     "LabelRankingForest": lambda: ensemble.LabelRankingForest(5, oob_score=True).fit(RANKED.X, RANKED.y),
     "MixedForest": lambda: ensemble.MixedForest(5, oob_score=True).fit(LABELS.X, MIXED),
-    "AverageLabelRanker": lambda: ensemble.AverageLabelRanker().fit(RANKED.X, RANKED.y),
-    "NeighborsLabelRanker": lambda: ensemble.NeighborsLabelRanker().fit(RANKED.X, RANKED.y),
     "ForestRanker": lambda: ranking.ForestRanker(FOREST).fit(LABELS.X, LABELS.y),
     "ReliefRanker": lambda: ranking.ReliefRanker(5, hierarchy=NESTED.hierarchy).fit(NESTED.X, NESTED.y),
     "CFSSelector": lambda: selection.CFSSelector().fit(TERMS.X, TERMS.y),
@@ -66,7 +64,6 @@ FITTED = {
 }
 
 HOLD_FOREIGN_PARTS = {
-    "PairwiseLabelRanker": lambda: ensemble.PairwiseLabelRanker().fit(RANKED.X, RANKED.y),
     "a chain over a foreign classifier": lambda: chains.BinaryRelevance(LogisticRegression()).fit(LABELS.X, LABELS.y),
 }
 

@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 import ramify
-from ramify.datasets import make_hierarchical, make_label_ranking
-from ramify.ensemble import AverageLabelRanker, ForestClassifier, ForestRegressor
+from ramify.datasets import make_hierarchical
+from ramify.ensemble import ForestClassifier, ForestRegressor
 from ramify.hierarchy import Hierarchy
 from ramify.models.container import MAGIC
 from ramify.models.values import Reader, Writer
@@ -68,7 +68,6 @@ def estimators(data):
     frame = pd.DataFrame(
         {"colour": pd.Categorical(rng.choice(["red", "green", "blå"], 80)), "size": rng.normal(size=80)}
     )
-    rankings = make_label_ranking(60, random_state=0)
     numbers = rng.normal(size=(80, 2))
     return {
         "hierarchy": ForestClassifier(5, hierarchy=data.hierarchy, oob_score=True, random_state=0).fit(data.X, data.y),
@@ -78,14 +77,13 @@ def estimators(data):
         ),
         "numbers": ForestRegressor(5, target_weight=[1.0, 2.0], random_state=0).fit(frame, numbers),
         "one number": ForestRegressor(5, max_features=np.float64(0.5), random_state=0).fit(frame, numbers[:, 0]),
-        "average ranks": AverageLabelRanker().fit(rankings.X, rankings.y),
         "unfitted": ForestClassifier(hierarchy=data.hierarchy, min_impurity_decrease=float("inf")),
     }
 
 
 @pytest.mark.parametrize(
     "name",
-    ["hierarchy", "classes", "integers", "numbers", "one number", "average ranks", "unfitted"],
+    ["hierarchy", "classes", "integers", "numbers", "one number", "unfitted"],
 )
 def test_loaded_estimator_equals_the_saved_one(estimators, name, tmp_path):
     estimator = estimators[name]

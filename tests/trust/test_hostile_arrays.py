@@ -54,10 +54,6 @@ ESTIMATORS = {
     "ForestRegressor": (lambda: ensemble.ForestRegressor(3, random_state=0), NUMBERS),
     "LabelRankingForest": (lambda: ensemble.LabelRankingForest(3, random_state=0), RANKS),
     "MixedForest": (lambda: ensemble.MixedForest(3, random_state=0), MIXED),
-    "AverageLabelRanker": (ensemble.AverageLabelRanker, RANKS),
-    "NeighborsLabelRanker": (lambda: ensemble.NeighborsLabelRanker(3), RANKS),
-    "PairwiseLabelRanker": (ensemble.PairwiseLabelRanker, RANKS),
-    "PairwiseLabelRanker of forests": (lambda: ensemble.PairwiseLabelRanker(forest()), RANKS),
     "ForestRanker": (lambda: ranking.ForestRanker(forest()), SETS),
     "ForestRanker by permutation": (lambda: ranking.ForestRanker(forest(), scores="permutation"), SETS),
     "ForestRanker out of bag": (lambda: ranking.ForestRanker(forest(), scores="genie3_oob"), CLASSES),
@@ -82,7 +78,7 @@ ESTIMATORS = {
 }
 
 TAKE_BINARY_ONLY = {"CFSSelector", "HierarchicalSelector", "LazySelector", "LazyNaiveBayes", "LazyNeighbors"}
-TAKE_NUMBERS_ONLY = {"NeighborsLabelRanker", "PairwiseLabelRanker", "PairwiseLabelRanker of forests", "MLkNN"}
+TAKE_NUMBERS_ONLY = {"MLkNN"}
 """Estimators that may refuse by column: what is not binary; missing values, text, numbers too large for distances."""
 
 SAME = [
@@ -107,7 +103,7 @@ SAME = [
 """Other forms of the plain array: the result must be the plain one's."""
 
 SCALED = ("tiny", "huge")
-SCALE_MATTERS = {"PairwiseLabelRanker", "NeighborsLabelRanker", "MLkNN", *TAKE_BINARY_ONLY}
+SCALE_MATTERS = {"MLkNN", *TAKE_BINARY_ONLY}
 BY_COLUMN = r"\bcolumn \d"
 
 

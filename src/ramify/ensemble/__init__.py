@@ -8,7 +8,6 @@ from ramify.ensemble.conformal import ConformalSets
 from ramify.ensemble.export import export_tree
 from ramify.ensemble.kernel import KernelClassifier, KernelRegressor
 from ramify.ensemble.label_ranking import LabelRankingForest
-from ramify.ensemble.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker, PairwiseLabelRanker
 from ramify.ensemble.mixed import MixedForest
 from ramify.ensemble.neighbors import NeighborsClassifier
 from ramify.ensemble.network import NetworkClassifier
@@ -16,7 +15,6 @@ from ramify.ensemble.portfolio import Portfolio
 from ramify.ensemble.regressor import ForestRegressor
 
 __all__ = [
-    "AverageLabelRanker",
     "BoostedClassifier",
     "BoostedRegressor",
     "Calibrated",
@@ -28,9 +26,7 @@ __all__ = [
     "LabelRankingForest",
     "MixedForest",
     "NeighborsClassifier",
-    "NeighborsLabelRanker",
     "NetworkClassifier",
-    "PairwiseLabelRanker",
     "Portfolio",
     "export_tree",
 ]

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.classifier import ForestClassifier
+from ramify.ensemble.label_rankers import preference_matrix
 from ramify.ensemble.label_ranking import LabelRankingForest
-from ramify.ensemble.label_ranking_baselines import preference_matrix
 from ramify.ensemble.regressor import ForestRegressor
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.training_data import checked_row_groups

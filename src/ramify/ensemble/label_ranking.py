@@ -17,8 +17,8 @@ from ramify import _core
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import feature_rows, feature_table
+from ramify.ensemble.label_rankers import LabelRankerMixin, preference_matrix
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
-from ramify.ensemble.label_ranking_baselines import LabelRankerMixin, preference_matrix
 from ramify.ensemble.training_data import TrainingData
 from ramify.ensemble.tree_parameters import ForestParameters
 from ramify.features import Features
