@@ -177,7 +177,7 @@ def test_progress_goes_to_standard_error_only_when_asked(small, few_trees, capsy
     told = LClassifierChains(few_trees, threshold=0.5, random_state=0, verbose=1).fit(small.X, small.y)
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "4/4" in shown.err
+    assert "Fitting: 4 of 4" in shown.err
     np.testing.assert_array_equal(told.importances_, quiet.importances_)
 
 

@@ -276,8 +276,7 @@ def test_unfitted_forest_says_so():
 def test_progress_is_shown_on_standard_error(capsys):
     ForestClassifier(3, verbose=1, random_state=0).fit([[0.0], [1.0]], [0, 1])
     shown = capsys.readouterr()
-    assert "Growing trees" in shown.err
-    assert "3/3" in shown.err
+    assert "Growing trees: 3 of 3" in shown.err
     assert shown.out == ""
 
 

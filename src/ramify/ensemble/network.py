@@ -297,18 +297,20 @@ class NetworkClassifier(SmoothClassifier):
         return best_epoch
 
     def _mean(self, rows: Any, maximum: LabelMaximum | None) -> np.ndarray:
-        """Mean of the networks' probabilities."""
+        """Mean of the networks' probabilities, in doubles, so that a row's do not hang on the rows beside it."""
+        rows = rows.astype(np.float64)
         total = np.zeros((rows.shape[0], self._last.shape[1]))
         for k in range(len(self._last)):
-            hidden = np.maximum(rows @ self._first[k] + self._first_bias[k], 0.0)
-            hidden = np.maximum(hidden @ self._second[k].T + self._second_bias[k], 0.0)
-            scores = hidden @ self._last[k].T + self._last_bias[k]
+            first, second, last = (part[k].astype(np.float64) for part in (self._first, self._second, self._last))
+            hidden = np.maximum(rows @ first + self._first_bias[k], 0.0)
+            hidden = np.maximum(hidden @ second.T + self._second_bias[k], 0.0)
+            scores = hidden @ last.T + self._last_bias[k]
             if self._class_values is not None:
-                total += softmax(scores.astype(np.float64), axis=1)
+                total += softmax(scores, axis=1)
                 continue
             if maximum is not None:
                 scores = maximum.of_scores(np.ascontiguousarray(scores.T)).T
-            total += expit(scores.astype(np.float64))
+            total += expit(scores)
         return total / len(self._last)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -329,7 +331,7 @@ class NetworkClassifier(SmoothClassifier):
         maximum = None if self.hierarchy is None else LabelMaximum.of(self.hierarchy)
 
         def predict(block: slice, rows: Any) -> None:
-            found[block] = self._mean(rows.astype(np.float32), maximum)
+            found[block] = self._mean(rows, maximum)
 
         with threadpool_limits(limits=1, user_api="blas"):
             Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(
