@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -53,6 +54,16 @@ _N_INNER_FOLDS = 5
 _INNER_FOLDS_SEED = 0x5F01D
 _ZERO_ONE = np.array([0, 1])
 _LABEL_DTYPES = sorted({np.dtype(code).str for code in "?bBhHiIlLqQefd"})
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LearnerParameters:
+    """What the classifiers that teach an estimator take, each beside its own."""
+
+    estimator: Any = field(default=None, kw_only=False)
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
 
 class LabelSetClassifier(NamedClassifier, BaseEstimator):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ramify.chains.base import LabelSetClassifier
+from ramify.chains.base import LabelSetClassifier, LearnerParameters
 from ramify.chains.links import (
     LINK_RULE,
     NO_LABELS,
@@ -26,7 +27,8 @@ from ramify.hierarchy import Hierarchy
 from ramify.state import State, items
 
 
-class BinaryRelevance(LabelSetClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BinaryRelevance(LearnerParameters, LabelSetClassifier):
     """One binary classifier per label; dependence between labels is not used.
 
     Parameters
@@ -79,22 +81,8 @@ class BinaryRelevance(LabelSetClassifier):
         "estimators_": items("n_labels"),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        hierarchy: Hierarchy | None = None,
-        threshold: float | str | ArrayLike = 0.5,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.hierarchy = hierarchy
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    hierarchy: Hierarchy | None = None
+    threshold: float | str | ArrayLike = 0.5
 
     def _fit_labels(self, features: Features, labels: NDArray[np.uint8], weights: Weights, seed: int) -> None:
         learner = learner_over(self._base_estimator(), features, labels, weights)

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.chains.base import LabelSetClassifier
+from ramify.chains.base import LabelSetClassifier, LearnerParameters
 from ramify.chains.chain_order import ORDERS, label_order
 from ramify.chains.importance import importance_frame
 from ramify.chains.links import (
@@ -30,7 +30,8 @@ from ramify.progress import progress_bar
 from ramify.state import State, integers, items
 
 
-class ClassifierChain(LabelSetClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassifierChain(LearnerParameters, LabelSetClassifier):
     """One chain of binary classifiers: trained on true earlier labels, predicting on predicted ones.
 
     Parameters
@@ -99,26 +100,10 @@ class ClassifierChain(LabelSetClassifier):
         "estimators_": items("n_labels"),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        order: ArrayLike | str | None = None,
-        threshold: float | str | ArrayLike = 0.5,
-        cv: int = 3,
-        beam_width: int = 5,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.order = order
-        self.threshold = threshold
-        self.cv = cv
-        self.beam_width = beam_width
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    order: ArrayLike | str | None = None
+    threshold: float | str | ArrayLike = 0.5
+    cv: int = 3
+    beam_width: int = 5
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.chains.base import COMBINATIONS, LabelSetClassifier
+from ramify.chains.base import COMBINATIONS, LabelSetClassifier, LearnerParameters
 from ramify.chains.chain import FittedChain, chain_importances, chain_probabilities, fit_chain
 from ramify.chains.importance import importance_frame
 from ramify.chains.links import Learner, Weights, chain_rules, derived_seed, in_parallel, learner_over
@@ -23,7 +24,8 @@ _ORDER_SEED = 0x0D0E
 _ROWS_SEED = 0x7085
 
 
-class EnsembleOfChains(LabelSetClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class EnsembleOfChains(LearnerParameters, LabelSetClassifier):
     """Chains in random orders, each over a random part of the rows, that vote for labels.
 
     Parameters
@@ -90,26 +92,10 @@ class EnsembleOfChains(LabelSetClassifier):
         "estimators_": items("n_chains"),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_chains: int | None = None,
-        max_samples: float = 0.67,
-        combine: str = "mean",
-        threshold: float | str | ArrayLike = "cardinality",
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_chains = n_chains
-        self.max_samples = max_samples
-        self.combine = combine
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_chains: int | None = None
+    max_samples: float = 0.67
+    combine: str = "mean"
+    threshold: float | str | ArrayLike = "cardinality"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -161,7 +147,8 @@ class EnsembleOfChains(LabelSetClassifier):
             yield from chain_rules(order, links, self.n_features_in_)
 
 
-class LClassifierChains(LabelSetClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LClassifierChains(LearnerParameters, LabelSetClassifier):
     """L chains over all rows, of which chain i ends in label i, so that every label is once explained by all others.
 
     The chains vote as in an ensemble of chains. Because every label once sees all others, the importances of features
@@ -251,28 +238,11 @@ class LClassifierChains(LabelSetClassifier):
         "votes_": perhaps(numbers("n_new", "n_labels")),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_last: int = 1,
-        fixed_labels: bool = False,
-        keep_forests: bool = True,
-        combine: str = "mean",
-        threshold: float | str | ArrayLike = "cardinality",
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_last = n_last
-        self.fixed_labels = fixed_labels
-        self.keep_forests = keep_forests
-        self.combine = combine
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_last: int = 1
+    fixed_labels: bool = False
+    keep_forests: bool = True
+    combine: str = "mean"
+    threshold: float | str | ArrayLike = "cardinality"
 
     def fit_and_predict(self, X: ArrayLike, y: ArrayLike, X_new: ArrayLike, sample_weight: Any = None) -> Any:
         """Fit, and predict new rows on the way; this works without keeping the forests.

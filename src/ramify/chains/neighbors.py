@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ _UNKNOWN = 2
 """In `_labels`, in place of 0 and 1."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLkNN(LabelSetClassifier):
     """Multi-label k nearest neighbours: how many neighbours have a label tells how probable it is.
 
@@ -85,22 +87,12 @@ class MLkNN(LabelSetClassifier):
 
     _takes_unknown: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        *,
-        smoothing: float = 1.0,
-        metric: str = "euclidean",
-        threshold: float | str | ArrayLike = 0.5,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-        self.metric = metric
-        self.threshold = threshold
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    n_neighbors: int = field(default=10, kw_only=False)
+    smoothing: float = 1.0
+    metric: str = "euclidean"
+    threshold: float | str | ArrayLike = 0.5
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

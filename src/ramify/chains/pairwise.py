@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ramify.chains.base import COMBINATIONS, LabelSetClassifier
+from ramify.chains.base import COMBINATIONS, LabelSetClassifier, LearnerParameters
 from ramify.chains.links import LINK_RULE, Weights, derived_seed, fit_link, in_parallel, is_link, link_probability
 from ramify.features import Features
 from ramify.parameters import check_integer, check_option
 from ramify.state import State, integers, items
 
 
-class PairwiseLabels(LabelSetClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PairwiseLabels(LearnerParameters, LabelSetClassifier):
     """One classifier per pair of labels, over the rows that have exactly one of them; the labels with most votes win.
 
     Parameters
@@ -80,24 +82,9 @@ class PairwiseLabels(LabelSetClassifier):
         "calibrators_": items(),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        threshold: float | str | ArrayLike = "calibrated",
-        combine: str = "votes",
-        n_labels: int | None = None,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.threshold = threshold
-        self.combine = combine
-        self.n_labels = n_labels
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    threshold: float | str | ArrayLike = "calibrated"
+    combine: str = "votes"
+    n_labels: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

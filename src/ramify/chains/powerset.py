@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ramify.chains.base import COMBINATIONS, LabelSetClassifier
+from ramify.chains.base import COMBINATIONS, LabelSetClassifier, LearnerParameters
 from ramify.chains.links import Weights, derived_seed, fit_link, in_parallel, is_link
 from ramify.features import Features, unseen_values_allowed
 from ramify.hierarchy import Hierarchy
@@ -19,7 +20,8 @@ from ramify.state import State, integers, items
 _LABELSETS_SEED = 0x1AB5
 
 
-class LabelPowerset(LabelSetClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelPowerset(LearnerParameters, LabelSetClassifier):
     """One multi-class classifier whose classes are the label sets of the training rows.
 
     Parameters
@@ -79,24 +81,9 @@ class LabelPowerset(LabelSetClassifier):
         "estimators_": items(1),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        pruning: int = 0,
-        hierarchy: Hierarchy | None = None,
-        threshold: float | str | ArrayLike | None = None,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.pruning = pruning
-        self.hierarchy = hierarchy
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    pruning: int = 0
+    hierarchy: Hierarchy | None = None
+    threshold: float | str | ArrayLike | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -124,7 +111,8 @@ class LabelPowerset(LabelSetClassifier):
         yield fits, "label_sets_ does not fit the classifier"
 
 
-class RAkEL(LabelSetClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RAkEL(LearnerParameters, LabelSetClassifier):
     """Random k-labelsets: label powersets over small random sets of labels, whose predictions vote.
 
     Parameters
@@ -188,28 +176,11 @@ class RAkEL(LabelSetClassifier):
         "estimators_": items("n_labelsets"),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        overlapping: bool = True,
-        labelset_size: int = 3,
-        n_labelsets: int | None = None,
-        combine: str = "votes",
-        threshold: float | str | ArrayLike = 0.5,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.overlapping = overlapping
-        self.labelset_size = labelset_size
-        self.n_labelsets = n_labelsets
-        self.combine = combine
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    overlapping: bool = True
+    labelset_size: int = 3
+    n_labelsets: int | None = None
+    combine: str = "votes"
+    threshold: float | str | ArrayLike = 0.5
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ PERCENTILES = (0, 25, 50, 75, 80, 85, 90, 95)
 _ROUNDING = 1e-9  # R2 that differ by less are equal: sums over dense and sparse columns are rounded differently
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class R2Screening(SelectorMixin, BaseEstimator):
     """Keep the features that a linear regression on all labels explains best.
 
@@ -66,9 +68,8 @@ class R2Screening(SelectorMixin, BaseEstimator):
         "cut_": number(),
     }
 
-    def __init__(self, percentile: float = 85, *, categorical_features: Any = "from_dtype") -> None:
-        self.percentile = percentile
-        self.categorical_features = categorical_features
+    percentile: float = field(default=85, kw_only=False)
+    categorical_features: Any = "from_dtype"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Compute the R2 of each feature.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ramify.chains.label_sets import read_label_sets
 from ramify.parameters import check_integer
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IterativeStratification(BaseCrossValidator):
     """Folds of label sets in which each label has the same share, rare labels first.
 
@@ -37,9 +39,8 @@ class IterativeStratification(BaseCrossValidator):
     [50, 50, 50, 50]
     """
 
-    def __init__(self, n_splits: int = 5, *, random_state: int | np.random.RandomState | None = None) -> None:
-        self.n_splits = n_splits
-        self.random_state = random_state
+    n_splits: int = field(default=5, kw_only=False)
+    random_state: int | np.random.RandomState | None = None
 
     def split(
         self, X: Any, y: ArrayLike | None = None, groups: Any = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -36,6 +37,7 @@ _FOLDS = 5
 """Of the rows out of bag, where each is calibrated by others."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Calibrated(NamedClassifier, BaseEstimator):
     """A forest whose probabilities are calibrated label by label on its out-of-bag predictions.
 
@@ -102,18 +104,9 @@ class Calibrated(NamedClassifier, BaseEstimator):
         "oob_prediction_": perhaps(numbers("n_rows", "n_labels", nan=True)),
     }
 
-    oob_prediction_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        estimator: ForestClassifier | None = None,
-        *,
-        method: Literal["isotonic", "sigmoid"] = "isotonic",
-        threshold: Any = 0.5,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.threshold = threshold
+    estimator: ForestClassifier | None = field(default=None, kw_only=False)
+    method: Literal["isotonic", "sigmoid"] = "isotonic"
+    threshold: Any = 0.5
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> Self:
         """Grow the forest and calibrate it.

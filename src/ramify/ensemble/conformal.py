@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ _HELD_BACK = 0.25
 _FORESTS = (ForestClassifier, ForestRegressor, LabelRankingForest)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConformalSets(BaseEstimator):
     """Sets of labels, intervals of numbers or sets of pairs that miss at most a share `alpha` of the truth on average.
 
@@ -105,18 +107,10 @@ class ConformalSets(BaseEstimator):
         "guarantee_": instance(str),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        alpha: float = 0.1,
-        calibrate: Literal["split", "oob"] = "split",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.alpha = alpha
-        self.calibrate = calibrate
-        self.random_state = random_state
+    estimator: Any = field(default=None, kw_only=False)
+    alpha: float = 0.1
+    calibrate: Literal["split", "oob"] = "split"
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> Self:
         """Grow the forest and choose the threshold.

@@ -249,6 +249,7 @@ class BaseKernel(SmoothModel):
         yield self._unit > 0, "the unit of the kernel must be positive"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelClassifier(BaseKernel, SmoothClassifier):
     """Ridge regression of classes or labels on a kernel, all labels with one eigendecomposition.
 
@@ -326,28 +327,15 @@ class KernelClassifier(BaseKernel, SmoothClassifier):
 
     classes_ = SmoothClassifier.classes_  # on its own page of the documentation
 
-    def __init__(
-        self,
-        *,
-        hierarchy: Hierarchy | None = None,
-        kernel: str = "auto",
-        sharpness: Any = "auto",
-        l2: Any = "auto",
-        n_landmarks: int = 3000,
-        threshold: Any = 0.5,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.hierarchy = hierarchy
-        self.kernel = kernel
-        self.sharpness = sharpness
-        self.l2 = l2
-        self.n_landmarks = n_landmarks
-        self.threshold = threshold
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    hierarchy: Hierarchy | None = None
+    kernel: str = "auto"
+    sharpness: Any = "auto"
+    l2: Any = "auto"
+    n_landmarks: int = 3000
+    threshold: Any = 0.5
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _offset(self) -> np.ndarray:
         return self.prior_
@@ -387,6 +375,7 @@ class KernelClassifier(BaseKernel, SmoothClassifier):
         return probabilities if self.hierarchy is None else _at_most_parents(probabilities, self.hierarchy)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelRegressor(BaseKernel, SmoothRegressor):
     """Ridge regression of one or several numbers on a kernel, all with one eigendecomposition.
 
@@ -448,24 +437,13 @@ class KernelRegressor(BaseKernel, SmoothRegressor):
 
     fitted_state: ClassVar[State] = {**BaseKernel.fitted_state, **SmoothRegressor.fitted_state}
 
-    def __init__(
-        self,
-        *,
-        kernel: str = "auto",
-        sharpness: Any = "auto",
-        l2: Any = "auto",
-        n_landmarks: int = 3000,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sharpness = sharpness
-        self.l2 = l2
-        self.n_landmarks = n_landmarks
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    kernel: str = "auto"
+    sharpness: Any = "auto"
+    l2: Any = "auto"
+    n_landmarks: int = 3000
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _offset(self) -> np.ndarray:
         return np.zeros(len(self.prior_))  # targets are standardised

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -37,6 +38,7 @@ _TRIED_ROWS = 1000
 _DIGITS = 9  # of means and scores; what is left is rounding, and depends on the unit of a feature
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NeighborsClassifier(NamedClassifier, BaseEstimator):
     """Weighted mean of the nearest training rows, in a space where features weigh by their importance in a forest.
 
@@ -110,26 +112,14 @@ class NeighborsClassifier(NamedClassifier, BaseEstimator):
         "_row_weights": numbers("n_rows", low=0),
     }
 
-    def __init__(
-        self,
-        n_neighbors: int = 100,
-        *,
-        hierarchy: Hierarchy | None = None,
-        forest: Any = None,
-        sharpness: Any = "auto",
-        threshold: Any = 0.5,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.hierarchy = hierarchy
-        self.forest = forest
-        self.sharpness = sharpness
-        self.threshold = threshold
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_neighbors: int = field(default=100, kw_only=False)
+    hierarchy: Hierarchy | None = None
+    forest: Any = None
+    sharpness: Any = "auto"
+    threshold: Any = 0.5
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the forest and keep the rows in the space of its importances.

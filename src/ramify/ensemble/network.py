@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, ClassVar, Self
 
@@ -34,6 +34,7 @@ _CHUNK = 1 << 15  # parameters that are updated at a time, so that they stay in 
 _FIRST_MOMENT, _SECOND_MOMENT, _TINY = 0.9, 0.999, 1e-8
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NetworkClassifier(SmoothClassifier):
     """Mean of small networks: two hidden layers, dropout, and the maximum over descendants for hierarchies.
 
@@ -130,40 +131,21 @@ class NetworkClassifier(SmoothClassifier):
 
     classes_ = SmoothClassifier.classes_  # on its own page of the documentation
 
-    def __init__(
-        self,
-        n_networks: int = 3,
-        *,
-        hierarchy: Hierarchy | None = None,
-        n_units: int = 1000,
-        dropout: float = 0.7,
-        learning_rate: float = 5e-4,
-        l2: float = 1e-5,
-        batch_size: int = 64,
-        n_epochs: int = 100,
-        early_stopping: float | None = 0.2,
-        patience: int = 20,
-        threshold: Any = 0.5,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_networks = n_networks
-        self.hierarchy = hierarchy
-        self.n_units = n_units
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.early_stopping = early_stopping
-        self.patience = patience
-        self.threshold = threshold
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_networks: int = field(default=3, kw_only=False)
+    hierarchy: Hierarchy | None = None
+    n_units: int = 1000
+    dropout: float = 0.7
+    learning_rate: float = 5e-4
+    l2: float = 1e-5
+    batch_size: int = 64
+    n_epochs: int = 100
+    early_stopping: float | None = 0.2
+    patience: int = 20
+    threshold: Any = 0.5
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -51,6 +51,7 @@ _NETWORK_CELLS = 15_000_000  # rows times units and their inputs and outputs, up
 _NETWORK_UNITS = 1000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Portfolio(BaseEstimator):
     """Trees, neighbours, kernels and networks, weighted by what they add to the prediction of held-out rows.
 
@@ -149,28 +150,15 @@ class Portfolio(BaseEstimator):
         "threshold_": perhaps(instance(float, np.ndarray)),
     }
 
-    def __init__(
-        self,
-        members: str | Mapping[str, Any] = "auto",
-        *,
-        hierarchy: Hierarchy | None = None,
-        target: str = "auto",
-        threshold: Any = 0.5,
-        cv: Any = 3,
-        minutes: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.members = members
-        self.hierarchy = hierarchy
-        self.target = target
-        self.threshold = threshold
-        self.cv = cv
-        self.minutes = minutes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    members: str | Mapping[str, Any] = field(default="auto", kw_only=False)
+    hierarchy: Hierarchy | None = None
+    target: str = "auto"
+    threshold: Any = 0.5
+    cv: Any = 3
+    minutes: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Try the members on the folds, choose, and fit those chosen to all rows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +29,7 @@ SCORES = ("genie3", "symbolic", "permutation", "genie3_oob")
 _OUT_OF_BAG_SCORES = ("permutation", "genie3_oob")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestRanker(BaseEstimator):
     """Rank features by a forest: Symbolic, Genie3 and Random Forest scores, globally and per label.
 
@@ -104,22 +105,12 @@ class ForestRanker(BaseEstimator):
         "rankings_": instance(dict),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        scores: str | Sequence[str] | None = None,
-        error: str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.scores = scores
-        self.error = error
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    scores: str | Sequence[str] | None = None
+    error: str | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> ForestRanker:
         """Grow the forest and rank the features.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
@@ -31,6 +31,7 @@ DEFAULT_RAMP = (0.05, 0.10)
 _PAIRS_AT_ONCE = 1 << 20
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ReliefRanker(BaseEstimator):
     """Rank features with Relief: ReliefF, RReliefF, HMC-ReliefF and HMLC-Relief by the kind of target.
 
@@ -121,38 +122,20 @@ class ReliefRanker(BaseEstimator):
 
     fitted_state: ClassVar[State] = {**ENCODED_FEATURES, "ranking_": instance(FeatureRanking)}
 
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        *,
-        n_iterations: float = 1.0,
-        sigma: float | None = None,
-        ramp: tuple[float, float] | bool | None = None,
-        hierarchy: Hierarchy | None = None,
-        distance: str = "euclidean",
-        bound: str | None = "observed",
-        target: str = "auto",
-        per_label: bool = False,
-        categorical_features: Any = "from_dtype",
-        value_hierarchies: Mapping[str, Hierarchy] | None = None,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_iterations = n_iterations
-        self.sigma = sigma
-        self.ramp = ramp
-        self.hierarchy = hierarchy
-        self.distance = distance
-        self.bound = bound
-        self.target = target
-        self.per_label = per_label
-        self.categorical_features = categorical_features
-        self.value_hierarchies = value_hierarchies
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_neighbors: int = field(default=10, kw_only=False)
+    n_iterations: float = 1.0
+    sigma: float | None = None
+    ramp: tuple[float, float] | bool | None = None
+    hierarchy: Hierarchy | None = None
+    distance: str = "euclidean"
+    bound: str | None = "observed"
+    target: str = "auto"
+    per_label: bool = False
+    categorical_features: Any = "from_dtype"
+    value_hierarchies: Mapping[str, Hierarchy] | None = None
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ReliefRanker:
         """Rank the features of X for the target y.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ _PROGRESS = 1e-5
 _KEPT_CELLS = 1 << 24
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CFSSelector(SelectorMixin, BaseEstimator):
     """Select binary features of high correlation with the class and low correlation with each other.
 
@@ -68,9 +70,8 @@ class CFSSelector(SelectorMixin, BaseEstimator):
         "_support": flags("n_features"),
     }
 
-    def __init__(self, n_stale: int = 5, *, locally_predictive: bool = True) -> None:
-        self.n_stale = n_stale
-        self.locally_predictive = locally_predictive
+    n_stale: int = field(default=5, kw_only=False)
+    locally_predictive: bool = True
 
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the subset from training rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from ramify.state import FEATURES, State, flags, instance, integers, numbers, te
 _RELEVANCES = {"ig": information_gain, "r": r_relevance, "lazy_r": lazy_r}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HierarchicalSelector(SelectorMixin, BaseEstimator):
     """Select one subset of binary features that form a hierarchy.
 
@@ -97,22 +99,12 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
         "_names": texts("n_features"),
     }
 
-    def __init__(
-        self,
-        feature_hierarchy: Hierarchy,
-        *,
-        method: Literal["shsel", "gtd", "tsel"] = "shsel",
-        relevance: Literal["ig", "r", "lazy_r"] = "ig",
-        threshold: float = 0.99,
-        hierarchy: Hierarchy | None = None,
-        close: bool = False,
-    ) -> None:
-        self.feature_hierarchy = feature_hierarchy
-        self.method = method
-        self.relevance = relevance
-        self.threshold = threshold
-        self.hierarchy = hierarchy
-        self.close = close
+    feature_hierarchy: Hierarchy = field(kw_only=False)
+    method: Literal["shsel", "gtd", "tsel"] = "shsel"
+    relevance: Literal["ig", "r", "lazy_r"] = "ig"
+    threshold: float = 0.99
+    hierarchy: Hierarchy | None = None
+    close: bool = False
 
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the subset from training rows.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ _BLOCK_CELLS = 1 << 23
 RELEVANCES = ("lazy_r", "r", "ig")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LazySelector(BaseEstimator):
     """Select, for each row, the features that its own values make relevant and not redundant.
 
@@ -117,22 +119,12 @@ class LazySelector(BaseEstimator):
         "ranking_": perhaps(instance(FeatureRanking)),
     }
 
-    def __init__(
-        self,
-        feature_hierarchy: Hierarchy,
-        *,
-        method: Literal["rpv", "hip", "mr", "hip-mr", "positive", "negative"] = "rpv",
-        relevance: Literal["lazy_r", "r", "ig"] = "lazy_r",
-        smoothing: float = 1.0,
-        hierarchy: Hierarchy | None = None,
-        close: bool = False,
-    ) -> None:
-        self.feature_hierarchy = feature_hierarchy
-        self.method = method
-        self.relevance = relevance
-        self.smoothing = smoothing
-        self.hierarchy = hierarchy
-        self.close = close
+    feature_hierarchy: Hierarchy = field(kw_only=False)
+    method: Literal["rpv", "hip", "mr", "hip-mr", "positive", "negative"] = "rpv"
+    relevance: Literal["lazy_r", "r", "ig"] = "lazy_r"
+    smoothing: float = 1.0
+    hierarchy: Hierarchy | None = None
+    close: bool = False
 
     def fit(self, X: Any, y: Any, *, rank: bool = True) -> Self:
         """Learn the relevance of each feature from training rows.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -78,6 +79,7 @@ class _LazyClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LazyNaiveBayes(_LazyClassifier):
     """Naive Bayes over the binary features that are selected for each row.
 
@@ -120,8 +122,7 @@ class LazyNaiveBayes(_LazyClassifier):
         "_log_prior": numbers("n_classes"),
     }
 
-    def __init__(self, selector: LazySelector | None = None) -> None:
-        self.selector = selector
+    selector: LazySelector | None = field(default=None, kw_only=False)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the selector and the probabilities of each feature in each class.
@@ -229,6 +230,7 @@ class LazyNaiveBayes(_LazyClassifier):
         return self._log_prior + selected @ self._log_absent + difference
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LazyNeighbors(_LazyClassifier):
     """Nearest neighbours over the binary features that are selected for each row.
 
@@ -274,9 +276,8 @@ class LazyNeighbors(_LazyClassifier):
         "_memberships": numbers("n_rows", "n_classes", low=0, high=1),
     }
 
-    def __init__(self, selector: LazySelector | None = None, *, n_neighbors: int = 1) -> None:
-        self.selector = selector
-        self.n_neighbors = n_neighbors
+    selector: LazySelector | None = field(default=None, kw_only=False)
+    n_neighbors: int = 1
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the selector and remember the training rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from ramify.ranking.addition import AdditionCurve
 from ramify.state import FEATURES, State, count, fitting, flags, instance, perhaps
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SelectTop(SelectorMixin, BaseEstimator):
     """Keep the best features of a ranking.
 
@@ -66,22 +68,12 @@ class SelectTop(SelectorMixin, BaseEstimator):
         "_mask": flags("n_features"),
     }
 
-    def __init__(
-        self,
-        ranker: Any = None,
-        *,
-        n_features: int | str = 10,
-        threshold: float | None = None,
-        cv: Any = 5,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.ranker = ranker
-        self.n_features = n_features
-        self.threshold = threshold
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ranker: Any = field(default=None, kw_only=False)
+    n_features: int | str = 10
+    threshold: float | None = None
+    cv: Any = 5
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectTop:
         """Rank the features and choose the best.
