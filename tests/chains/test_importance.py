@@ -8,6 +8,7 @@ from ramify.chains.chain import chain_importances
 from ramify.chains.importance import global_importance, importance_index, top_predictors
 from ramify.datasets import make_multilabel
 from ramify.ensemble import ForestClassifier
+from ramify.ranking import forest_ranking
 
 RAW = np.array([[0.2, 0.1, 0.0, 0.4], [0.05, 0.02, 0.1, 0.0]])
 
@@ -63,10 +64,11 @@ def test_a_chain_has_importances_of_earlier_labels_only():
     of_labels = frame.to_numpy()[:, 6:]
     for place, label in enumerate([2, 0, 3, 1]):
         link = chain.estimators_[place]
-        raw = np.asarray(link.feature_importances_)
+        raw = forest_ranking(link).scores
+        raw = raw / raw.sum()
         earlier = [2, 0, 3, 1][:place]
         row = frame.to_numpy()[label]
-        np.testing.assert_allclose(row[:6] / row.sum(), raw[:6])  # the link's are scaled to one
+        np.testing.assert_allclose(row[:6] / row.sum(), raw[:6])
         np.testing.assert_allclose(of_labels[label, earlier] / row.sum(), raw[6:])
         later = np.setdiff1d(np.arange(4), earlier)
         assert not of_labels[label, later].any()

@@ -104,7 +104,7 @@ def test_weights_find_what_noise_hides():
     y = (informative[:, 0] * informative[:, 1] > 0).astype(int)
     X = np.hstack([noise, informative])
     weighted = NeighborsClassifier(10, random_state=0).fit(X[:200], y[:200])
-    weights = weighted.forest_.feature_importances_
+    weights = forest_ranking(weighted.forest_).scores
     assert (weights[60:] > np.sort(weights[:60])[-3]).all()
     plain = slow_probabilities(_unweighted(weighted), X[:200], np.eye(2)[y[:200]], X[200:], 10)
     assert weighted.score(X[200:], y[200:]) > np.mean(plain.argmax(axis=1) == y[200:])

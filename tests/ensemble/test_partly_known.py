@@ -20,6 +20,7 @@ from ramify.ensemble import (
     Portfolio,
 )
 from ramify.metrics import auprc, average_precision_score
+from ramify.ranking import forest_ranking
 from ramify.targets import encode_labels
 
 DAG = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "ab"), ("b", "ab"), ("ab", "c"), ("b", "d")])
@@ -168,7 +169,7 @@ def slow_neighbours(model, X, Y, X_new, n_neighbors):
     place = lambda rows: np.clip((rows - X.mean(axis=0)) / X.std(axis=0), -4, 4)  # noqa: E731
     found = []
     for row in place(X_new):
-        squares = ((place(X) - row) ** 2 * model.forest_.feature_importances_).sum(axis=1)
+        squares = ((place(X) - row) ** 2 * forest_ranking(model.forest_, per_label=False).scores).sum(axis=1)
         near = np.argsort(squares)[:n_neighbors]
         share = np.exp(-model.sharpness_ * squares[near] / squares[near].mean())[:, None] * ~np.isnan(Y[near])
         total = share.sum(axis=0)

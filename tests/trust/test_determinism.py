@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ramify.datasets import make_feature_hierarchy, make_hierarchical, make_label_ranking
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, MixedForest
-from ramify.ranking import ForestRanker, ReliefRanker
+from ramify.ranking import ForestRanker, ReliefRanker, forest_ranking
 from ramify.selection import LazySelector
 
 GOLDEN = Path(__file__).with_name("golden.json")
@@ -38,10 +38,15 @@ def digest(*parts) -> str:
     return state.hexdigest()[:16]
 
 
+def genie3_shares(forest):
+    scores = forest_ranking(forest, "genie3", per_label=False).scores
+    return scores / scores.sum()
+
+
 def forest_hash(forest, X) -> str:
     arrays = forest.trees_.arrays()
     predictions = forest.predict_proba(X) if hasattr(forest, "predict_proba") else forest.predict(X)
-    return digest(*(arrays[name] for name in sorted(arrays)), predictions, forest.feature_importances_)
+    return digest(*(arrays[name] for name in sorted(arrays)), predictions, genie3_shares(forest))
 
 
 def labelled():
@@ -112,7 +117,7 @@ def mixed_forest(n_jobs) -> str:
     y = pd.DataFrame({"size": X[:, 0] * X[:, 1], "kind": np.where(X[:, 2] > 0, "a", "b")})
     forest = MixedForest(12, random_state=1, n_jobs=n_jobs).fit(X, y)
     arrays = forest.trees_.arrays()
-    return digest(*(arrays[name] for name in sorted(arrays)), forest.predict_outputs(X), forest.feature_importances_)
+    return digest(*(arrays[name] for name in sorted(arrays)), forest.predict_outputs(X), genie3_shares(forest))
 
 
 def forest_scores(n_jobs) -> str:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.explanation import Explanation, Output, explain
+from ramify.ensemble.gains import out_of_bag_scores
 from ramify.ensemble.growing import feature_rows, grow
 from ramify.ensemble.training_data import TrainingData, learnt_data, refuse_one_group, training_data
 from ramify.features import Features, apply_features, feature_names
@@ -62,6 +63,7 @@ class BaseForest(BaseEstimator):
         "prior_": numbers("n_labels"),
         "known_share_": perhaps(numbers("n_labels")),
         "_seed": perhaps(count(low=0)),
+        "_out_of_bag_gains": perhaps(numbers("n_features")),
         "oob_prediction_": perhaps(instance(np.ndarray)),
         "oob_score_": perhaps(number(nan=True)),
     }
@@ -69,7 +71,12 @@ class BaseForest(BaseEstimator):
     warm_start: bool = False
     _outcome: ClassVar[str] = "numbers"
     """What the leaves of its trees hold."""
-    _of_all_trees: ClassVar[tuple[str, ...]] = ("oob_prediction_", "oob_score_", "feature_summary_")
+    _of_all_trees: ClassVar[tuple[str, ...]] = (
+        "oob_prediction_",
+        "oob_score_",
+        "feature_summary_",
+        "_out_of_bag_gains",
+    )
     """What belongs to all trees together."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> Self:
@@ -151,6 +158,8 @@ class BaseForest(BaseEstimator):
         if self.bootstrap:
             refuse_one_group(self, data)
         self.grow(data.features, data.target, data.weights, data.row_groups)
+        if self.bootstrap:
+            self._out_of_bag_gains = out_of_bag_scores(self, data)
         if self._needs_out_of_bag():
             self._set_out_of_bag(data)
         return self
@@ -275,9 +284,21 @@ class BaseForest(BaseEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Genie3 scores divided by their sum (zeros if no tree ever splits)."""
+        """Gains of the splits on out-of-bag rows, those below 0 as 0, divided by their sum (zeros if no tree splits).
+
+        Where trees have no out-of-bag rows (`bootstrap=False`), Genie3: the gains on the rows that they grew on.
+        """
         check_is_fitted(self, "trees_")
-        scores = _core.genie3(self.trees_)
+        if not self.bootstrap:
+            scores = _core.genie3(self.trees_)
+        elif hasattr(self, "_out_of_bag_gains"):
+            scores = np.maximum(self._out_of_bag_gains, 0.0)
+        else:
+            raise AttributeError(
+                f"Importances of this {type(self).__name__} were not measured: it is a part of a forest, a link of a "
+                'chain or of an earlier version. forest_ranking(forest, "genie3_oob", X, y) measures them on the data '
+                'of the fit; forest_ranking(forest, "genie3") needs none.'
+            )
         total = scores.sum()
         return scores / total if total > 0 else scores
 

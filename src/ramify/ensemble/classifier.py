@@ -106,7 +106,7 @@ class ForestClassifier(ForLabels, ForestParameters):
     threshold_ : float or ndarray of shape (n_labels,)
         Probability that a predicted label exceeds.
     feature_importances_ : ndarray of shape (n_features,)
-        Genie3 scores divided by their sum.
+        Gains on out-of-bag rows (those below 0 as 0), without such rows Genie3, divided by their sum.
     oob_prediction_ : ndarray of shape (n_samples, n_labels)
         Out-of-bag probabilities, NaN for rows that every tree saw. With `oob_score=True`.
     oob_score_ : float

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.explanation import Output
+from ramify.ensemble.gains import as_csr
 from ramify.ensemble.growing import feature_rows, feature_table
 from ramify.ensemble.label_rankers import LabelRankerMixin, preference_matrix
 from ramify.ensemble.label_ranking_aggregation import mallows_centre
@@ -105,7 +105,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
     prior_ : ndarray of shape (n_labels,)
         The average ranking of the training data.
     feature_importances_ : ndarray of shape (n_features,)
-        Genie3 scores divided by their sum.
+        Gains on out-of-bag rows (those below 0 as 0), without such rows Genie3, divided by their sum.
     pair_importances_ : ndarray of shape (n_features, n_pairs)
         Genie3 scores per label pair: which features decide whether a is preferred to b.
     label_importances_ : ndarray of shape (n_features, n_labels)
@@ -207,7 +207,7 @@ class LabelRankingForest(LabelRankerMixin, BaseForest, ForestParameters):
         """Genie3 scores per label pair, of shape (n_features, n_pairs)."""
         check_is_fitted(self, "trees_")
         gains = _core.genie3(self.trees_, output_weights=self.output_weights(), n_threads=worker_count(self.n_jobs))
-        return sparse.csr_array(gains, shape=(self.n_features_in_, self.trees_.n_outputs)).toarray()
+        return as_csr(gains, self.trees_).toarray()
 
     @property
     def label_importances_(self) -> NDArray[np.float64]:

@@ -111,7 +111,8 @@ class MixedForest(InUnits, ForestParameters):
     known_share_ : ndarray of shape (n_outputs,)
         Share of the rows of which each output is known, where not all are.
     feature_importances_ : ndarray of shape (n_features,)
-        Genie3 scores divided by their sum. `ForestRanker(MixedForest())` gives scores per target.
+        Gains on out-of-bag rows (those below 0 as 0), without such rows Genie3, divided by their sum.
+        `ForestRanker(MixedForest())` gives scores per target.
     oob_prediction_ : ndarray of shape (n_samples, n_outputs)
         Out-of-bag predictions as of `predict_outputs`, NaN for rows that every tree saw. With `oob_score=True`.
     oob_scores_ : dict of str to float

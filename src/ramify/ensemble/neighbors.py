@@ -13,6 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ramify import _core
 from ramify.ensemble.classifier import ForestClassifier
 from ramify.ensemble.for_labels import ForLabels
 from ramify.ensemble.named_targets import NamedClassifier
@@ -68,7 +69,7 @@ class NeighborsClassifier(NamedClassifier, BaseEstimator):
     Attributes
     ----------
     forest_ : ForestClassifier or BoostedClassifier
-        The fitted forest, whose `feature_importances_` are the weights.
+        The fitted forest, whose Genie3 scores are the weights.
     sharpness_ : float
         The sharpness that is used.
     threshold_ : float or ndarray of shape (n_labels,)
@@ -228,7 +229,7 @@ class NeighborsClassifier(NamedClassifier, BaseEstimator):
 
     def _column_scale(self, n_categories: np.ndarray) -> np.ndarray:
         """Factor of each column that `distance_columns` gives: numbers first, then the values of nominal features."""
-        importances = self.forest_.feature_importances_
+        importances = np.maximum(_core.genie3(self.forest_.trees_), 0.0)
         weights = importances if importances.any() else np.ones(len(importances))
         roots = np.sqrt(weights / weights.max())
         nominal = n_categories > 0

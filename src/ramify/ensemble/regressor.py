@@ -79,7 +79,7 @@ class ForestRegressor(ForNumbers, ForestParameters):
     prior_, scale_ : ndarray of shape (n_targets,)
         Mean and standard deviation of each target in training.
     feature_importances_ : ndarray of shape (n_features,)
-        Genie3 scores divided by their sum.
+        Gains on out-of-bag rows (those below 0 as 0), without such rows Genie3, divided by their sum.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Out-of-bag predictions, NaN for rows that every tree saw. With `oob_score=True`.
     oob_score_ : float

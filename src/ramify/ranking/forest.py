@@ -15,7 +15,8 @@ from ramify import _core
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosting import BaseBoosted
 from ramify.ensemble.forests import check_forest, forest_for
-from ramify.ensemble.growing import feature_rows, feature_table
+from ramify.ensemble.gains import as_csr, known_gains, out_of_bag_gains
+from ramify.ensemble.growing import feature_table
 from ramify.ensemble.training_data import TrainingData
 from ramify.features import Features, feature_names
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, worker_count
@@ -429,7 +430,7 @@ def _score_means(
         elif name == "genie3":
             means[name] = (_core.genie3(trees), _gains(forest, data, trees, n_threads) if per_label else None)
         elif name == "genie3_oob":
-            gains = _out_of_bag_gains(forest, data, trees, n_threads)
+            gains = out_of_bag_gains(forest, data, trees)
             means[name] = (np.asarray(gains.sum(axis=1)).ravel(), gains if per_label else None)
         else:
             means[name] = _permuted(forest, data, trees, n_threads, per_label, error)
@@ -440,26 +441,13 @@ def _gains(forest: BaseForest, data: Any, trees: Any, n_threads: int) -> sparse.
     if isinstance(forest, BaseBoosted):
         return forest.gains_of(trees)
     if _gains_need_examples(forest):
-        return _known_gains(forest, data, trees, n_threads, outside=False)
-    return _csr(_core.genie3(trees, output_weights=forest.output_weights(), n_threads=n_threads), trees)
+        return known_gains(forest, data, trees, outside=False)
+    return as_csr(_core.genie3(trees, output_weights=forest.output_weights(), n_threads=n_threads), trees)
 
 
 def _gains_need_examples(forest: BaseForest) -> bool:
     """Whether gains per label are of the rows of which it is known."""
     return hasattr(forest, "known_share_") and not isinstance(forest, BaseBoosted)
-
-
-def _known_gains(forest: BaseForest, data: Any, trees: Any, n_threads: int, *, outside: bool) -> sparse.csr_array:
-    work = {"bootstrap": forest.bootstrap, "outside": outside, **data.bagging}
-    rows = feature_rows(data.features)
-    return _csr(_core.genie3_known(trees, rows, data.target.gain_rows(), **work, n_threads=n_threads), trees)
-
-
-def _out_of_bag_gains(forest: BaseForest, data: Any, trees: Any, n_threads: int) -> sparse.csr_array:
-    if data.target.unknown is not None:
-        return _known_gains(forest, data, trees, n_threads, outside=True)
-    work = {**data.bagging, "n_threads": n_threads}
-    return _csr(_core.genie3_oob(trees, feature_rows(data.features), data.target.gain_rows(), **work), trees)
 
 
 def _permuted(
@@ -469,12 +457,7 @@ def _permuted(
     with progress_bar(trees.n_trees, forest.verbose, "Permuting features") as progress:
         work = {**data.bagging, "n_threads": n_threads, "progress": progress}
         scores, per_output = _core.permutation(trees, data.table, data.target.kernel_rows(), **options, **work)
-    return scores, _csr(per_output, trees) if per_label else None
-
-
-def _csr(scores: Any, trees: Any) -> sparse.csr_array:
-    """Scores of features x outputs, which the core gives dense or as the three arrays of a CSR matrix."""
-    return sparse.csr_array(scores, shape=(trees.n_features, trees.n_outputs))
+    return scores, as_csr(per_output, trees) if per_label else None
 
 
 def _added(total: tuple[Any, Any] | None, means: tuple[Any, Any], n_trees: int) -> tuple[Any, Any]:
