@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+import ramify
 
 
 @dataclass(frozen=True)
@@ -278,10 +279,6 @@ def _gathered(texts: Iterable[str]) -> list[str]:
 
 def markdown(figures: list[Figure]) -> str:
     """The table of the documentation."""
-    try:
-        release = version("ramify")
-    except PackageNotFoundError:
-        release = "0.1.0"
     lines = [
         "# Reliability",
         "",
@@ -292,7 +289,7 @@ def markdown(figures: list[Figure]) -> str:
         "speed: `benchmarks/bench_forest.py --large` measures those of R26 to R28 (`docs/benchmarks/forest_large.md`),",
         "which are met.",
         "",
-        f"Ramify {release}, Python {platform.python_version()}, {platform.system()} {platform.machine()}.",
+        f"Ramify {ramify.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}.",
         "",
         "| # | promise | gate | figure to beat | state | measured | on |",
         "|---|---|---|---|---|---|---|",

@@ -41,3 +41,12 @@ def test_the_stub_for_type_checkers_lists_the_same_names():
     stub = Path(ramify.__file__).with_name("__init__.pyi").read_text(encoding="utf-8")
     listed = set(re.findall(r" as (\w+)$", stub, flags=re.M)) | {"__version__"}
     assert listed == set(ramify.__all__)
+
+
+def test_citation_and_changelog_name_the_version():
+    root = Path(__file__).parents[1]
+    if not (root / "CITATION.cff").exists():
+        pytest.skip("no checkout")
+    assert f"\nversion: {ramify.__version__}\n" in (root / "CITATION.cff").read_text(encoding="utf-8")
+    releases = re.findall(r"^## (\d\S+)", (root / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M)
+    assert releases[0] == ramify.__version__

@@ -6,13 +6,9 @@ The steps of the flow are modules: `ramify.datasets`, `ramify.ensemble`, `ramify
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-try:
-    __version__ = version("ramify")
-except PackageNotFoundError:
-    __version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = (
     "analysis",
