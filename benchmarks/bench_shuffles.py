@@ -1,6 +1,6 @@
 """How often does `ramify rank` claim anything where the target is in a random order? The command line, at its defaults.
 
-A set is written anew with its targets in another order, `ramify rank FILE --json` runs on it, and its claims are counted:
+A set is written with its targets in another order, `ramify rank FILE --json` runs on it, and its claims are counted,
 of features that predict beyond the others (given="others") and of associations (given="nothing").
 
     python benchmarks/bench_shuffles.py runs.jsonl [--runs 20] [--first-seed 0]

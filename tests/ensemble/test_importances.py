@@ -62,4 +62,4 @@ def test_extra_trees_have_genie3():
 def test_the_first_trees_say_how_to_measure_theirs():
     forest = ForestClassifier(10, random_state=0).fit(X, NUMBERS[:, 0] > 0)
     with pytest.raises(AttributeError, match=r"forest_ranking\(forest, \"genie3_oob\", X, y\)"):
-        print(forest.first(5).feature_importances_)
+        _ = forest.first(5).feature_importances_
