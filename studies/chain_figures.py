@@ -10,13 +10,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from ramify_studies.chain_tables import LabelStatistics
 from scipy import sparse
 from scipy.stats import gaussian_kde
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from ramify.chains import importance_frame
 from ramify.chains.importance import global_importance, importance_index
-from ramify.chains.statistics import LabelStatistics
 from ramify.plots.style import COLOURS, NEUTRAL, plain_figure, shortened
 
 MEASURES = {

@@ -21,7 +21,6 @@ from ramify.datasets.readers.arff import read_arff
 from ramify.ensemble import BoostedClassifier, ForestClassifier
 from ramify.plots import critical_difference
 from ramify.ranking import ReliefRanker, forest_ranking, fuji, knn_quality, nested_rankings
-from ramify.ranking.agreement import efficiency
 from ramify.ranking.relief import relief_path
 from ramify.study import Study, available
 from ramify.study.study_files import data_files, data_folder
@@ -186,7 +185,7 @@ def agreement(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # 
     ranker = ReliefRanker(15, n_iterations=0.01, hierarchy=train.hierarchy, categorical_features=nominal)
     rankings["relief"] = ranker.set_params(random_state=seed).fit(train.X, train.y).ranking_
     apart = {f"fuji {a} {b}": 1 - fuji(rankings[a], rankings[b]).area for a, b in combinations(rankings, 2)}
-    return {**apart, **{f"efficiency {name}": efficiency(ranking) for name, ranking in rankings.items()}}
+    return {**apart, **{f"efficiency {name}": float((ranking.scores > 0).mean()) for name, ranking in rankings.items()}}
 
 
 def errors(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:

@@ -19,7 +19,7 @@ _AGGREGATES: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "min": np.min, "m
 class Hierarchy:
     """An immutable tree or DAG over named nodes, with one weight and one depth per node.
 
-    Use `from_paths`, `from_columns`, `from_edges`, `from_dict` or `from_networkx`, or a reader of `ramify.datasets`.
+    Use `from_paths`, `from_columns`, `from_edges`, or `from_dict`, or a reader of `ramify.datasets`.
 
     Parameters
     ----------
@@ -178,20 +178,6 @@ class Hierarchy:
                 raise TypeError(f"The children of {parent!r} must be a list of names. Got the string {below!r}.")
         edges = [(parent, child) for parent, below in children.items() for child in below]
         return cls.from_edges(edges, nodes=children, w0=w0, aggregate=aggregate)
-
-    @classmethod
-    def from_networkx(cls, graph: Any, *, w0: float = 0.75, aggregate: Aggregate = "mean") -> Hierarchy:
-        """Build from a directed networkx graph whose edges go from parent to child; nodes are named by `str`."""
-        if not graph.is_directed():
-            raise TypeError(
-                "A hierarchy needs a directed graph, with edges from parent to child. Got an undirected one."
-            )
-        return cls.from_edges(
-            ((str(a), str(b)) for a, b in graph.edges()),
-            nodes=(str(node) for node in graph.nodes()),
-            w0=w0,
-            aggregate=aggregate,
-        )
 
     def __len__(self) -> int:
         return len(self.names)
@@ -375,15 +361,6 @@ class Hierarchy:
     def closure(self) -> Hierarchy:
         """Transitive closure: every ancestor is a direct parent."""
         return self._with_edges(self.ancestor_matrix)
-
-    def with_weights(self, *, w0: float | None = None, aggregate: Aggregate | Literal["same"] = "same") -> Hierarchy:
-        """The same nodes and edges with other weights."""
-        return Hierarchy(
-            self.names,
-            self.edges,
-            w0=self.w0 if w0 is None else w0,
-            aggregate=self.aggregate if aggregate == "same" else aggregate,
-        )
 
     @cached_property
     def _position(self) -> dict[str, int]:

@@ -5,7 +5,7 @@ import pytest
 
 from ramify.chains import ClassifierChain, EnsembleOfChains, importance_frame
 from ramify.chains.chain import chain_importances
-from ramify.chains.importance import global_importance, importance_index, top_predictors
+from ramify.chains.importance import global_importance, importance_index
 from ramify.datasets import make_multilabel
 from ramify.ensemble import ForestClassifier
 from ramify.ranking import forest_ranking
@@ -25,24 +25,6 @@ def test_a_label_without_any_importance_stays_zero():
 def test_global_mean_divides_by_all_labels():
     np.testing.assert_allclose(global_importance(RAW, index=False), [0.125, 0.06, 0.05, 0.2])
     np.testing.assert_allclose(global_importance(RAW), [62.5, 30, 25, 100])
-
-
-def test_top_predictors_per_label():
-    top = top_predictors(RAW, n=2)
-    assert top["label"].tolist() == ["label0", "label0", "label1", "label1"]
-    assert top["predictor"].tolist() == ["label1", "x0", "label0", "x0"]
-    assert top["is_label"].tolist() == [True, False, True, False]
-    np.testing.assert_allclose(top["index"], [100, 50, 100, 50])
-
-
-def test_a_label_is_never_its_own_predictor():
-    assert len(top_predictors(np.zeros((2, 4)), n=10)) == 2 * 3
-
-
-def test_top_predictors_overall():
-    top = top_predictors(RAW, n=3, per_label=False)
-    assert top["predictor"].tolist() == ["label1", "x0", "x1"]
-    assert top["rank"].tolist() == [1, 2, 3]
 
 
 def test_frame_has_names():

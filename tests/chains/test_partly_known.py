@@ -16,7 +16,6 @@ from ramify.chains import (
     MLkNN,
     PairwiseLabels,
 )
-from ramify.chains.statistics import label_statistics
 from ramify.ensemble import ForestClassifier
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -142,8 +141,6 @@ def test_what_compares_whole_label_sets_refuses_unknown_labels_by_name(made):
     X, _, Y = make_data()
     with pytest.raises(ValueError, match=f"{made.__name__} takes complete targets, but y has unknown cells"):
         made(TREE).fit(X, Y)
-    with pytest.raises(ValueError, match="label_statistics takes complete targets"):
-        label_statistics(Y)
 
 
 def test_stratification_shares_out_labels_and_what_is_unknown():

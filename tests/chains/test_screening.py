@@ -6,8 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
 
-from ramify.chains import BinaryRelevance, R2Screening
-from ramify.chains.screening import screening_sweep
+from ramify.chains import R2Screening
 from ramify.datasets import make_multilabel
 
 
@@ -76,14 +75,6 @@ def test_planted_features_come_first():
     screening = R2Screening().fit(data.X, data.y)
     relevant = data.truth.any(axis=1)
     assert screening.r2_[relevant].min() > screening.r2_[~relevant].max()
-
-
-def test_sweep_has_a_row_per_percentile(small, tree):
-    sweep = screening_sweep(
-        small.X[:80], small.y[:80], small.X[80:], small.y[80:], estimator=BinaryRelevance(tree), percentiles=[0, 50]
-    )
-    assert sweep["n_features"].tolist() == [8, 4]
-    assert list(sweep.columns) == ["percentile", "n_features", "HL", "CL", "PR", "RE", "F2", "AC"]
 
 
 def test_a_percentile_beyond_100_is_refused(small):

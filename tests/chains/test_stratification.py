@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import entropy
-from sklearn.metrics import mutual_info_score
 from sklearn.model_selection import KFold, cross_val_score
 
 from ramify.chains import BinaryRelevance, IterativeStratification
-from ramify.chains.statistics import label_statistics
 from ramify.chains.stratification import stratified_parts
 from ramify.datasets import make_multilabel
 
@@ -61,36 +58,3 @@ def test_splitting_without_labels_is_refused(small):
 def test_shares_that_do_not_sum_to_one_are_refused(small, shares):
     with pytest.raises(ValueError, match="'shares' of stratified_parts must be positive and sum to 1"):
         stratified_parts(small.y, shares)
-
-
-@pytest.mark.parametrize(
-    ("name", "n_samples", "n_labels", "cardinality", "density", "n_distinct"),
-    [("emotions", 593, 6, 1.87, 0.31, 27), ("yeast", 2417, 14, 4.24, 0.30, 198)],
-)
-def test_statistics_of_table_5_1(data_folder, name, n_samples, n_labels, cardinality, density, n_distinct):
-    from ramify.datasets.readers.mulan import read_mulan
-
-    folder = data_folder / "multilabel"
-    found = label_statistics(read_mulan([folder / f"{name}.arff.gz", folder / f"{name}.xml"]).y)
-    assert (found.n_samples, found.n_labels, found.n_distinct) == (n_samples, n_labels, n_distinct)
-    assert found.cardinality == pytest.approx(cardinality, abs=0.005)
-    assert found.density == pytest.approx(density, abs=0.005)
-
-
-def test_statistics_of_labels_that_never_occur():
-    found = label_statistics(np.zeros((3, 2), dtype=int))
-    assert found.cardinality == 0
-    assert np.isnan(found.mean_imbalance)
-    np.testing.assert_array_equal(found.correlation, 0)
-    assert found.to_frame().shape == (1, 6)
-
-
-def test_mutual_information_equals_scikit_learns_and_the_entropy_on_the_diagonal():
-    labels = (np.random.RandomState(0).random_sample((200, 4)) < [0.5, 0.1, 0.9, 0.0]).astype(int)
-    labels[:, 1] |= labels[:, 0] & (np.arange(200) % 3 == 0)
-    found = label_statistics(labels).mutual_information
-    for i in range(4):
-        for j in range(4):
-            expected = mutual_info_score(labels[:, i], labels[:, j]) / np.log(2)
-            assert found[i, j] == pytest.approx(expected, abs=1e-12)
-    assert found[0, 0] == pytest.approx(entropy([labels[:, 0].mean(), 1 - labels[:, 0].mean()], base=2))

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from ramify import Hierarchy
-from ramify.analysis.cafa_file import write_cafa
 from ramify.metrics import cafa_measures, fmax, smin
 from ramify.metrics.hierarchical import label_information
 
@@ -44,8 +43,8 @@ def of_cafaeval(folder, truth, scores, bits):
     (folder / "truth.tsv").write_text("\n".join(lines) + "\n")
     (folder / "bits.tsv").write_text("\n".join(f"{n}\t{b:.17g}" for n, b in zip(named, bits, strict=True)) + "\n")
     (folder / "predictions").mkdir()
-    names = [f"P{row}" for row in range(len(truth))]
-    write_cafa(folder / "predictions" / "mine.tsv", names, TERMS.names, [scores[:7], scores[7:]])
+    lines = [f"P{row}\t{named[label]}\t{scores[row, label]:.3f}" for row, label in np.argwhere(scores > 0).tolist()]
+    (folder / "predictions" / "mine.tsv").write_text("\n".join(lines) + "\n")
     every, _ = evaluation.cafa_eval(
         str(folder / "terms.obo"), str(folder / "predictions"), str(folder / "truth.tsv"), ia=str(folder / "bits.tsv")
     )
@@ -107,16 +106,3 @@ def test_other_information_is_refused():
         cafa_measures(truth, scores, hierarchy=TERMS, information=[1.0])
     with pytest.raises(ValueError, match="one finite number >= 0 per label"):
         fmax(truth, scores, information=[1.0])
-
-
-def test_names_with_spaces_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="names without spaces. The row 'P 1'"):
-        write_cafa(tmp_path / "p.tsv", ["P 1"], ["a"], [np.ones((1, 1))])
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_row_has_its_largest_scores_only(tmp_path):
-    write_cafa(
-        tmp_path / "p.tsv", ["P1", "P2"], ["a", "x/b", "c"], [np.array([[0.2, 0.9, 0.5], [0, 0.3, 0.001]])], most=2
-    )
-    assert (tmp_path / "p.tsv").read_text().splitlines() == ["P1\tb\t0.900", "P1\tc\t0.500", "P2\tb\t0.300"]

@@ -13,7 +13,7 @@ from ramify.metrics import larger_is_better, measure
 from ramify.metrics.measures import takes
 
 NO_MEASURES = {
-    "Score", "cafa_measures", "calibration_error", "label_information", "label_propensities", "label_set_measures",
+    "Score", "cafa_measures", "calibration_error", "label_information", "label_propensities",
     "larger_is_better", "measure", "measure_table", "part_score", "reliability_bins", "takes", "target_score",
 }  # fmt: skip
 MEASURES = {name: getattr(metrics, name) for name in metrics.__all__ if name not in NO_MEASURES}

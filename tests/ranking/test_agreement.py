@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ramify.datasets import make_hierarchical
 from ramify.ranking import FeatureRanking, ReliefRanker, fuji, overlap, stability
-from ramify.ranking.agreement import efficiency, kendall, method_map, resampled_rankings, spearman
+from ramify.ranking.agreement import kendall, method_map, resampled_rankings, spearman
 
 
 def ranking(scores):
@@ -108,10 +108,6 @@ def test_rankings_of_resamples_differ_but_agree():
     rankings = resampled_rankings(ReliefRanker(5), data.X, data.y, n_resamples=5, random_state=0)
     assert len({r.scores.tobytes() for r in rankings}) == 5
     assert stability(rankings, 2).value > 0.8
-
-
-def test_efficiency_is_the_share_of_positive_scores():
-    assert efficiency(ranking([1, 0, -1, 2.0])) == 0.5
 
 
 def test_map_keeps_distances():

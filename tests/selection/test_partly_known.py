@@ -8,7 +8,6 @@ from scipy import sparse
 from ramify import Hierarchy
 from ramify.selection import HierarchicalSelector, LazySelector
 from ramify.selection.relevance import (
-    conditional_probabilities,
     gain_ratio,
     information_gain,
     lazy_r,
@@ -59,12 +58,6 @@ def test_a_label_is_measured_on_the_rows_of_which_it_is_known(random_problem, se
         np.testing.assert_allclose(measure(X, Y), sum(apart(measure, k) for k in range(3)), atol=1e-12)
     np.testing.assert_allclose(lazy_r(X, Y, value=0), sum(apart(lazy_r, k, value=0) for k in range(3)), atol=1e-12)
     np.testing.assert_allclose(lift(X, Y), np.max([apart(lift, k) for k in range(3)], axis=0), atol=1e-12)
-    found = conditional_probabilities(X, Y)
-    for label in range(3):
-        alone = apart(conditional_probabilities, label)
-        np.testing.assert_allclose(found.present[:, label], alone.present[:, 1], atol=1e-12)
-        np.testing.assert_allclose(found.absent[:, label], alone.absent[:, 1], atol=1e-12)
-        np.testing.assert_allclose(found.prior[label], alone.prior[1], atol=1e-12)
 
 
 @pytest.mark.parametrize("number", range(8))

@@ -5,7 +5,6 @@ from sklearn.metrics import mutual_info_score
 
 from ramify import Hierarchy
 from ramify.selection.relevance import (
-    conditional_probabilities,
     gain_ratio,
     information_gain,
     lazy_r,
@@ -47,14 +46,6 @@ def test_measures_equal_their_equations(random_problem, seed):
 def test_a_feature_never_present_has_no_lazy_relevance():
     for y in ([0, 1, 1, 0], [0, 1, 2, 2]):
         assert lazy_r([[0, 1], [0, 1], [0, 0], [0, 0]], y)[0] == 0.0
-
-
-def test_probabilities_and_prior():
-    found = conditional_probabilities(FIGURE_2, FIGURE_2_CLASSES)
-    np.testing.assert_allclose(found.present[0], [0.5, 0.5])
-    np.testing.assert_allclose(found.absent[0], [1 / 3, 2 / 3])
-    np.testing.assert_allclose(found.prior, [1 / 3, 2 / 3])
-    np.testing.assert_allclose(found.present.sum(axis=1), 1.0)
 
 
 def test_label_sets_sum_the_measure_over_labels(random_problem):

@@ -10,13 +10,12 @@ from matplotlib.figure import Figure
 from sklearn.tree import DecisionTreeClassifier
 
 from ramify.chains import BinaryRelevance, R2Screening
-from ramify.chains.screening import screening_sweep
-from ramify.chains.statistics import label_statistics
 from ramify.datasets import make_multilabel
 from ramify.study.study_files import load_study_file
 
 load_study_file("l_classifier_chains")
 plots = sys.modules["ramify_studies.chain_figures"]
+tables = sys.modules["ramify_studies.chain_tables"]
 
 
 def importances(n_labels=5, n_features=20):
@@ -46,7 +45,7 @@ def sets():
 def sweep():
     data = make_multilabel(80, random_state=0)
     learner = BinaryRelevance(DecisionTreeClassifier(max_depth=1))
-    return screening_sweep(data.X, data.y, data.X, data.y, estimator=learner, percentiles=[0, 50])
+    return tables.screening_sweep(data, data, learner, [0, 50])
 
 
 @pytest.mark.parametrize(
@@ -62,8 +61,8 @@ def sweep():
         lambda: plots.label_predictions(*sets(), rows=[0, 3, 5], threshold=[0.2, 0.5, 0.9]),
         lambda: plots.label_predictions(*sets(), rows=[2], names=["a", "b", "c"]),
         lambda: plots.order_losses(np.random.default_rng(0).normal(0.18, 0.01, 720)),
-        lambda: plots.label_counts(label_statistics(sets()[0])),
-        lambda: plots.label_densities(label_statistics(sets()[0])),
+        lambda: plots.label_counts(tables.label_statistics(sets()[0])),
+        lambda: plots.label_densities(tables.label_statistics(sets()[0])),
         lambda: plots.r2_histogram(R2Screening().fit(*_data()).r2_, cut=0.1),
         lambda: plots.screening_curves(sweep()),
     ],

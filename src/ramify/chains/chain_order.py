@@ -21,7 +21,6 @@ from ramify.chains.links import (
     rows_of,
     with_labels,
 )
-from ramify.chains.statistics import label_correlation
 from ramify.features import Features
 from ramify.ranking import ReliefRanker
 
@@ -66,6 +65,14 @@ def label_order(
 def correlation_strength(labels: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Mean absolute correlation of each label with the others; a label that never changes has 0."""
     return _mean_of_others(np.abs(label_correlation(labels)))
+
+
+def label_correlation(labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Correlation of every pair of columns of a 0/1 matrix; 0 where a label never changes."""
+    centred = labels - labels.mean(axis=0)
+    norm = np.sqrt((centred**2).sum(axis=0))
+    unit = centred / np.where(norm > 0, norm, 1.0)
+    return unit.T @ unit
 
 
 def importance_strength(labels: NDArray[np.uint8], *, seed: int, n_jobs: int | None = None) -> NDArray[np.float64]:

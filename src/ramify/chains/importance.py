@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ramify.parameters import check_integer, check_option
+from ramify.parameters import check_option
 
 
 def importance_frame(
@@ -112,62 +112,6 @@ def global_importance(importances: pd.DataFrame | ArrayLike, *, index: bool = Tr
     """
     mean = _as_frame(importances).mean(axis=0)
     return mean / mean.max() * 100 if index and mean.max() > 0 else mean
-
-
-def top_predictors(importances: pd.DataFrame | ArrayLike, n: int = 5, *, per_label: bool = True) -> pd.DataFrame:
-    """The most important predictors with their index, for each label or over all labels.
-
-    Parameters
-    ----------
-    importances : DataFrame or array-like of shape (n_labels, n_features + n_labels)
-        Raw importances.
-    n : int, default=5
-        Number of predictors.
-    per_label : bool, default=True
-        For each label (index by its own best predictor), or over all labels.
-
-    Returns
-    -------
-    DataFrame
-        With columns label (where per label), rank, predictor, index and is_label.
-
-    References
-    ----------
-    L-classifier chains, Tables 7.8 and 7.9.
-
-    Examples
-    --------
-    >>> from ramify.chains.importance import top_predictors
-    >>> top_predictors([[0.2, 0.0, 0.1], [0.4, 0.1, 0.0]], n=1)
-        label  rank predictor  index  is_label
-    0  label0     1        x0  100.0     False
-    1  label1     1        x0  100.0     False
-    """
-    check_integer("top_predictors", "n", n, low=1)
-    frame = _as_frame(importances)
-    if not per_label:
-        return _best_of(global_importance(frame).to_numpy(), frame, n)
-    local = importance_index(frame)
-    tables = [_best_of(local.iloc[row].to_numpy(), frame, n, own=row) for row in range(len(local))]
-    for name, table in zip(local.index, tables, strict=True):
-        table.insert(0, "label", name)
-    return pd.concat(tables, ignore_index=True)
-
-
-def _best_of(index: np.ndarray, frame: pd.DataFrame, n: int, own: int | None = None) -> pd.DataFrame:
-    n_features = frame.shape[1] - frame.shape[0]
-    order = np.argsort(-index, kind="stable")
-    if own is not None:
-        order = order[order != n_features + own]
-    best = order[:n]
-    return pd.DataFrame(
-        {
-            "rank": np.arange(1, len(best) + 1),
-            "predictor": frame.columns[best],
-            "index": index[best],
-            "is_label": best >= n_features,
-        }
-    )
 
 
 def _as_frame(importances: pd.DataFrame | ArrayLike) -> pd.DataFrame:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ramify.chains.binary_relevance import BinaryRelevance
 from ramify.chains.chain_order import orthogonal_basis
 from ramify.chains.label_sets import read_label_sets
 from ramify.features import learn_features
-from ramify.metrics.label_sets import label_set_measures
 from ramify.parameters import check_real
 from ramify.state import ENCODED_FEATURES, State, number, numbers
 
-PERCENTILES = (0, 25, 50, 75, 80, 85, 90, 95)
 _ROUNDING = 1e-9  # R2 that differ by less are equal: sums over dense and sparse columns are rounded differently
 
 
@@ -128,65 +123,6 @@ def label_r2(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]:
         columns = X.tocsc() if sparse.issparse(X) else X
         return np.array([_r2_of_column(columns[:, [j]], labels) for j in range(X.shape[1])])
     return _complete_r2(X, labels)
-
-
-def screening_sweep(
-    X: ArrayLike,
-    y: ArrayLike,
-    X_validation: ArrayLike,
-    y_validation: ArrayLike,
-    *,
-    estimator: Any = None,
-    percentiles: Sequence[float] = PERCENTILES,
-    empty: Literal["zero", "skip"] = "zero",
-) -> pd.DataFrame:
-    """Measures on validation rows after screening at several percentiles, to choose the cut.
-
-    Parameters
-    ----------
-    X, y : array-like
-        Training rows and their label sets.
-    X_validation, y_validation : array-like
-        Validation rows and their label sets.
-    estimator : label-set classifier, optional
-        Fitted to the kept features; binary relevance by default.
-    percentiles : sequence of float
-        Cuts to try.
-    empty : {"zero", "skip"}, default="zero"
-        How rows without labels count, as in `ramify.metrics`.
-
-    Returns
-    -------
-    DataFrame
-        One row per percentile: n_features and the measures HL, CL, PR, RE, F2 and AC.
-
-    References
-    ----------
-    L-classifier chains, Table 7.4 and Figure 7.4.
-
-    Examples
-    --------
-    >>> from ramify.chains import BinaryRelevance
-    >>> from ramify.chains.screening import screening_sweep
-    >>> from ramify.datasets import make_multilabel
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> train = make_multilabel(random_state=0)
-    >>> test = make_multilabel(truth=train.truth, random_state=1)
-    >>> learner = BinaryRelevance(DecisionTreeClassifier(random_state=0))
-    >>> sweep = screening_sweep(train.X, train.y, test.X, test.y, estimator=learner, percentiles=[0, 80])
-    >>> sweep["n_features"].tolist()
-    [50, 10]
-    """
-    learner = BinaryRelevance() if estimator is None else estimator
-    screening = R2Screening().fit(X, y)
-    rows = []
-    for percentile in percentiles:
-        screening.cut_ = float(np.percentile(screening.r2_, percentile))
-        fitted = clone(learner).fit(screening.transform(X), y)
-        measures = label_set_measures(y_validation, fitted.predict(screening.transform(X_validation)), empty=empty)
-        kept = {"percentile": percentile, "n_features": int(screening.get_support().sum())}
-        rows.append(kept | {name: float(measures[name]) for name in ("HL", "CL", "PR", "RE", "F2", "AC")})
-    return pd.DataFrame(rows)
 
 
 def _complete_r2(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]:

@@ -3,13 +3,12 @@
 from ramify.compare.bayesian import signed_rank_probabilities
 from ramify.compare.comparison import Comparison, compare
 from ramify.compare.omnibus import friedman
-from ramify.compare.posthoc import bonferroni_dunn, dunn, holm, nemenyi, wilcoxon
+from ramify.compare.posthoc import dunn, holm, nemenyi, wilcoxon
 from ramify.compare.resampled import corrected_t, methods
 from ramify.compare.results_file import read_results
 
 __all__ = [
     "Comparison",
-    "bonferroni_dunn",
     "compare",
     "corrected_t",
     "dunn",

@@ -55,21 +55,6 @@ def friedman(table: Any, *, digits: int | None = None) -> FriedmanResult:
     return _result(float((n_methods - 1) * n_datasets**2 * spread / within), n_datasets, n_methods)
 
 
-def friedman_of_ranks(ranks: Any, n_datasets: int) -> FriedmanResult:
-    """Friedman's test from average ranks as papers print them (no correction for ties).
-
-    Examples
-    --------
-    >>> from ramify.compare.omnibus import friedman_of_ranks
-    >>> round(friedman_of_ranks([3.222, 2.556, 1.583, 2.639], 18).p_value, 5)
-    0.00186
-    """
-    means = np.asarray(ranks, dtype=np.float64)
-    n_methods = len(means)
-    statistic = 12 * n_datasets / (n_methods * (n_methods + 1)) * np.sum((means - (n_methods + 1) / 2) ** 2)
-    return _result(float(statistic), n_datasets, n_methods)
-
-
 def _result(statistic: float, n_datasets: int, n_methods: int) -> FriedmanResult:
     p_value = float(stats.chi2.sf(statistic, n_methods - 1))
     remaining = n_datasets * (n_methods - 1) - statistic

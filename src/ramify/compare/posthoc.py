@@ -131,52 +131,6 @@ def holm_adjusted(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     return adjusted
 
 
-def bonferroni_dunn(
-    table: Any,
-    *,
-    control: str,
-    alternative: Alternative = "two-sided",
-    alpha: float = 0.05,
-    larger_is_better: bool = True,
-    digits: int | None = None,
-) -> pd.DataFrame:
-    """Bonferroni-Dunn test of average ranks against a control; parameters and result as of `holm`.
-
-    References
-    ----------
-    O. J. Dunn. Multiple comparisons among means. Journal of the American Statistical Association 56, 52-64, 1961.
-
-    Examples
-    --------
-    >>> from ramify.compare import bonferroni_dunn
-    >>> table = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.7, 0.6, 0.5], [0.9, 0.8, 0.6]]
-    >>> bonferroni_dunn(table, control="0")["significant"].tolist()
-    [True, False]
-    """
-    ranks = average_ranks(table, larger_is_better=larger_is_better, digits=digits)
-    n_datasets = len(check_table(table))
-    return bonferroni_dunn_of_ranks(ranks, n_datasets, control=control, alternative=alternative, alpha=alpha)
-
-
-def bonferroni_dunn_of_ranks(
-    ranks: pd.Series, n_datasets: int, *, control: str, alternative: Alternative = "two-sided", alpha: float = 0.05
-) -> pd.DataFrame:
-    """Bonferroni-Dunn test from average ranks as papers print them; parameters and result as of `holm`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from ramify.compare.posthoc import bonferroni_dunn_of_ranks
-    >>> bonferroni_dunn_of_ranks(pd.Series({"a": 1.2, "b": 1.8, "c": 3.0}), 10, control="a")["second"].tolist()
-    ['c', 'b']
-    """
-    tests = _z_tests("bonferroni_dunn", ranks, n_datasets, control, alternative)
-    tests["threshold"] = alpha / len(tests)
-    tests["adjusted"] = np.minimum(1, tests["p_value"] * len(tests))
-    tests["significant"] = tests["adjusted"] <= alpha
-    return tests
-
-
 def wilcoxon(
     table: Any,
     *,

@@ -284,67 +284,6 @@ def jaccard_score(
     return _set_measure("jaccard", y_true, y_pred, hierarchy, average, empty, exclude_universal, pos_label)
 
 
-def label_set_measures(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    hierarchy: Hierarchy | None = None,
-    empty: Literal["zero", "skip"] = "zero",
-    exclude_universal: bool = False,
-) -> dict[str, Score]:
-    """The measures of the thesis, section 2.5, under its names: HL, CL, PR, RE, F1, F2 and AC.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_labels)
-        0/1 per label; cells where the truth is NaN are left out, and `Score.n_unknown` counts them.
-    hierarchy : Hierarchy or None, default=None
-        Closes both under ancestors first.
-    empty : {"zero", "skip"}, default="zero"
-        What to do with a row on which a measure is not defined. The printed results follow ``"skip"``.
-    exclude_universal : bool, default=False
-        Leave out labels that every row has.
-
-    Returns
-    -------
-    dict of str to Score
-
-    Notes
-    -----
-    F2 is the harmonic mean of mean precision and mean recall, 0 where both are 0; it is not the F-beta measure with
-    beta = 2. F1 is the mean of the rows' harmonic means.
-
-    Examples
-    --------
-    >>> from ramify.metrics.label_sets import label_set_measures
-    >>> measures = label_set_measures([[1, 1, 0, 1, 0]], [[1, 0, 0, 1, 0]])
-    >>> {name: round(value, 2) for name, value in measures.items()}
-    {'HL': 0.2, 'CL': 0.0, 'PR': 1.0, 'RE': 0.67, 'F1': 0.8, 'F2': 0.8, 'AC': 0.67}
-    """
-    pair = label_pair(y_true, y_pred, scores=False, hierarchy=hierarchy, exclude_universal=exclude_universal)
-    sets = (pair.cells(), pair.other)
-    mean_precision, mean_recall = precision_score(*sets, empty=empty), recall_score(*sets, empty=empty)
-    harmonic = Score(
-        harmonic_mean(mean_precision, mean_recall),
-        n_left_out=max(mean_precision.n_left_out, mean_recall.n_left_out),
-        n_unknown=mean_precision.n_unknown,
-    )
-    return {
-        "HL": hamming_loss(*sets),
-        "CL": accuracy_score(*sets),
-        "PR": mean_precision,
-        "RE": mean_recall,
-        "F1": f1_score(*sets, empty=empty),
-        "F2": harmonic,
-        "AC": jaccard_score(*sets, empty=empty),
-    }
-
-
-def harmonic_mean(first: float, second: float) -> float:
-    """Harmonic mean of two numbers that are not negative, 0 if both are."""
-    return 0.0 if first + second == 0 else 2.0 * first * second / (first + second)
-
-
 def _set_measure(
     measure: str,
     y_true: Any,

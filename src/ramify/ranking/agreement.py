@@ -165,19 +165,6 @@ def spearman(first: FeatureRanking, second: FeatureRanking) -> float:
     return _correlation(stats.spearmanr, first, second)
 
 
-def efficiency(ranking: FeatureRanking) -> float:
-    """Share of features with a positive score: the lower, the more features are left out.
-
-    Examples
-    --------
-    >>> from ramify.ranking import FeatureRanking
-    >>> from ramify.ranking.agreement import efficiency
-    >>> efficiency(FeatureRanking("abcd", [3, 0, -1, 2]))
-    0.5
-    """
-    return float(np.mean(ranking.scores > 0))
-
-
 def resampled_rankings(
     ranker: Any, X: Any, y: Any, *, n_resamples: int = 20, random_state: Any = None
 ) -> list[FeatureRanking]:

@@ -20,61 +20,6 @@ from ramify.targets.cells import refuse_missing
 _BLOCK_CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
-class ConditionalProbabilities:
-    """Probabilities of the target given the presence or the absence of each feature.
-
-    Parameters
-    ----------
-    present, absent : ndarray of shape (n_features, n_columns)
-        P(c | x = 1) and P(c | x = 0); the columns are the classes, or the labels of a label set.
-    prior : ndarray of shape (n_columns,)
-        Share of the rows with each class or label, of those of which it is known.
-    exclusive : bool
-        Whether the columns are the classes of one target (they sum to one) or labels that stand side by side.
-    """
-
-    present: np.ndarray
-    absent: np.ndarray
-    prior: np.ndarray
-    exclusive: bool
-
-    @property
-    def n_outcomes(self) -> int:
-        """Values each target takes: the number of classes, or two for a label."""
-        return len(self.prior) if self.exclusive else 2
-
-
-def conditional_probabilities(
-    X: Any, y: Any, *, smoothing: float = 1.0, hierarchy: Hierarchy | None = None
-) -> ConditionalProbabilities:
-    """Probabilities of each class or label given each feature's value.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Binary features.
-    y : array of shape (n_samples,) or (n_samples, n_labels)
-        Classes, or 0/1 labels. A label counts the rows of which it is known, not NaN.
-    smoothing : float
-        s in `(n_c + s) / (n + s k)`, with k classes (two for a label); 0 gives the frequencies, and 1 / k where a value
-        never occurs.
-    hierarchy : Hierarchy, optional
-        Hierarchy of the labels; label sets are closed under it first.
-
-    Examples
-    --------
-    >>> from ramify.selection.relevance import conditional_probabilities
-    >>> conditional_probabilities([[1], [1], [0]], ["a", "b", "b"], smoothing=0).present
-    array([[0.5, 0.5]])
-    """
-    counts = _TargetCounts.of(X, y, hierarchy)
-    blocks = [block.probabilities(smoothing) for block in counts.blocks()]
-    present = np.concatenate([block[0] for block in blocks])
-    absent = np.concatenate([block[1] for block in blocks])
-    return ConditionalProbabilities(present, absent, counts.totals / counts.n_samples, counts.exclusive)
-
-
 def r_relevance(X: Any, y: Any, *, smoothing: float = 1.0, hierarchy: Hierarchy | None = None) -> np.ndarray:
     """R of each feature: squared differences between P(c | present) and P(c | absent), summed over classes.
 
