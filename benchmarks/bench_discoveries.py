@@ -3,7 +3,8 @@
 Each run is a line of a file, so a stopped run goes on where it was. Peers that are not installed are left out:
 `pip install boruta hidimstat`.
 
-    python benchmarks/bench_discoveries.py run runs.jsonl [--runs 20] [--designs independent flat] [--jobs 16]
+    python benchmarks/bench_discoveries.py run runs.jsonl [--runs 20] [--near 100] [--shuffles] [--jobs 16]
+        [--designs independent flat] [--seconds 540]
     python benchmarks/bench_discoveries.py peers runs.jsonl [--runs 3]
     python benchmarks/bench_discoveries.py real runs.jsonl [-o docs/guide]
     python benchmarks/bench_discoveries.py wide runs.jsonl
@@ -21,7 +22,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -38,16 +39,47 @@ from ramify.datasets import read
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, forests
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features, columns_of, learn_features
+from ramify.features.frames import take_rows
 from ramify.ranking import Discoveries, ForestRanker, discoveries, forest_ranking, significance
 from ramify.ranking.discovery import discover
 from ramify.ranking.discovery.control import CONTROLS, Graph, claimed_at, simes
+from ramify.ranking.discovery.outcome import Untestable
 from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import FOREST_BINS, column_model
-from ramify.ranking.discovery.rows import RowGroups, copies
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.shown import shown_number, shown_p
 
+LONG = ("wide", "size, 600", "rare and wide", "time 0.95, no driver")
+NEAR_THE_RATE = (
+    "visits, no driver",
+    "visits",
+    "families",
+    "twins",
+    "copied rows",
+    "scale",
+    "ordinal",
+    "exclusive or",
+    "40 levels",
+    "heavy tails",
+    "size",
+    "squares",
+    "sines",
+    "binary",
+    "numbers",
+    "diatoms",
+    "cellcycle",
+    "weights, no driver",
+    "time 0.8",
+    "no signal",
+)
 LEVELS = (0.05, 0.1, 0.2)
+MOST_REDRAWN = 1000
+SHUFFLES = {"shuffled, others": "others", "shuffled, nothing": "nothing"}
+SHUFFLED = {
+    "emotions": ["multilabel/emotions.arff.gz", "multilabel/emotions.xml"],
+    "eisen_FUN": ["hmc/fun/eisen_FUN.train.arff.gz"],
+    "vehicle": ["labelranking/kebi/vehicle.csv"],
+}
 SHADOWS = {"gains in the bag, shadows (the default before)": "genie3", "permutation, shadows": "permutation"}
 OTHERS = ("boruta", "hidimstat")
 PEER_DESIGNS = ("independent", "correlated 0.7", "blocks", "flat")
@@ -65,6 +97,9 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--first-seed", type=int, default=0, help="runs take the seeds from here on")
+    parser.add_argument("--near", type=int, help="runs of designs near the rate; by default as many as of the others")
+    parser.add_argument("--shuffles", action="store_true", help="also real sets whose targets are in another order")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="no run begins after so long")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, one core each")
     parser.add_argument("--designs", nargs="*", default=list(DESIGNS))
     parser.add_argument("--methods", nargs="*", help="only these peers")
@@ -87,26 +122,39 @@ def main() -> None:
             file.write(json.dumps(wide()) + "\n")
         return
     done = {(record["method"], record["design"], record["seed"]) for record in records}
-    ours = arguments.action == "run"
-    methods = ["discoveries"] if ours else list(installed_peers())
-    waiting = [
-        (method, name, seed)
-        for seed in range(arguments.first_seed, arguments.first_seed + arguments.runs)
-        for name in (arguments.designs if ours else PEER_DESIGNS)
-        for method in methods
-        if (method, name, seed) not in done and (not arguments.methods or method in arguments.methods)
-    ]
-    for record in Parallel(arguments.jobs, return_as="generator_unordered")(delayed(one_run)(*run) for run in waiting):
+    waiting = [run for run in planned(arguments) if run not in done]
+    end = time.monotonic() + arguments.seconds
+    runs = (delayed(one_run)(*run) for run in waiting if time.monotonic() < end)
+    for record in Parallel(arguments.jobs, return_as="generator_unordered", pre_dispatch="n_jobs")(runs):
         with arguments.file.open("a") as file:
             file.write(json.dumps(record) + "\n")
 
 
+def planned(arguments: argparse.Namespace) -> list[tuple[str, str, int]]:
+    """Method, design and seed of each run: long ones first, then all designs side by side."""
+    if arguments.action == "peers":
+        numbers = {(method, name): arguments.runs for name in PEER_DESIGNS for method in installed_peers()}
+        numbers = {key: n for key, n in numbers.items() if not arguments.methods or key[0] in arguments.methods}
+    else:
+        near = arguments.near or arguments.runs
+        numbers = {
+            ("discoveries", name): near if name in NEAR_THE_RATE else arguments.runs for name in arguments.designs
+        }
+        numbers |= {(method, name): near for name in SHUFFLED for method in SHUFFLES if arguments.shuffles}
+    first = arguments.first_seed
+    runs = [(method, name, first + k, (k + 0.5) / n) for (method, name), n in numbers.items() for k in range(n)]
+    runs.sort(key=lambda run: (run[1] not in LONG, run[3]))
+    return [(method, name, seed) for method, name, seed, _ in runs]
+
+
 def one_run(method: str, name: str, seed: int) -> dict[str, Any]:
     """One method on one generated table."""
-    claims_of = our_claims if method == "discoveries" else installed_peers()[method]
-    design = DESIGNS[name][1](np.random.default_rng([seed, list(DESIGNS).index(name)]))
     start = time.process_time()
-    record = claims_of(design, seed)
+    if method in SHUFFLES:
+        record = shuffled_claims(name, seed, SHUFFLES[method])
+    else:
+        claims_of = our_claims if method == "discoveries" else installed_peers()[method]
+        record = claims_of(DESIGNS[name][1](np.random.default_rng([seed, list(DESIGNS).index(name)])), seed)
     return record | {"method": method, "design": name, "seed": seed, "seconds": time.process_time() - start}
 
 
@@ -115,40 +163,86 @@ def forest_for(design: Design) -> Any:
         return ForestRegressor(200, min_samples_leaf=3)
     if design.kind == "rankings":
         return LabelRankingForest(200, min_samples_leaf=3)
-    return ForestClassifier(200, hierarchy=design.hierarchy, min_samples_leaf=3)
+    categorical = list(design.categorical) or None
+    return ForestClassifier(200, hierarchy=design.hierarchy, min_samples_leaf=3, categorical_features=categorical)
 
 
 def our_claims(design: Design, seed: int) -> dict[str, Any]:
-    """One run: claims at each level and control, and p-values where nothing is to be found."""
-    features = learn_features(columns_of("bench"), design.X, list(design.categorical) or None)
-    rows = copies(features, seed)[0] if design.row_groups is None else RowGroups(design.row_groups)
-    found = survey(Question(forest_for(design), "others", True, 5, seed, 1, 0), features, design.y, None, None, rows)
-    outcome = found.outcome
+    """One run of `discoveries` as a user calls it: claims at each level and control, p-values where nothing is.
+
+    So that p-values of all units and claims at all levels are known, features are redrawn that could not be claimed,
+    too; not where there are very many.
+    """
+    surveys: list[Survey] = []
+
+    def kept(question: Question, features: Features, *rest: Any) -> Survey:
+        whole = features.values.shape[1] <= MOST_REDRAWN
+        surveys.append(survey(replace(question, level=None) if whole else question, features, *rest))
+        return surveys[-1]
+
+    told = {name: getattr(design, name) for name in ("row_groups", "sample_weight", "feature_hierarchy")}
+    try:
+        with patch.object(discover, "survey", kept):
+            found = discoveries(forest_for(design), design.X, design.y, random_state=seed, n_jobs=1, **told)
+    except Untestable as refusal:
+        return {"refused": str(refusal)}
+    outcome, units = surveys[0].outcome, [list(unit.features) for unit in surveys[0].units]
+    record: dict[str, Any] = {"n_doubtful": len(found.doubtful), "notes": list(found.notes)}
     truth = branch_truth(design, outcome.branches)
-    units = [list(unit.features) for unit in found.units]
-    true = np.array([truth[unit].any(axis=0) for unit in units])
-    p_values = simes(found.p_values, outcome.members)
-    record: dict[str, Any] = {"n_doubtful": sum(bool(unit.doubt) for unit in found.units)}
-    n_true = int(truth_by_unit(truth, units).sum())
-    for control in CONTROLS:
-        for level in LEVELS:
-            graph = Graph.of(outcome.parents, len(units), found.n_unused)
-            claimed = claimed_at(p_values, graph, level, control)
-            counts = ((claimed & ~true).sum(), claimed.sum(), (claimed & true).sum())
-            record[f"{control} {level}"] = [int(count) for count in counts]
-            if control == "per_feature" and claimed[:, 0].any():
-                own = claimed[claimed[:, 0]]
-                wrong = (own & ~true[claimed[:, 0]]).sum(axis=1) / own.sum(axis=1)
-                record[f"per_feature {level}"].append(float(wrong.mean()))
-    record["n_true"] = n_true
+    true = np.array([truth[unit].any(axis=0) for unit in units]).reshape(len(units), len(outcome.branches))
+    record["n_true"] = int(truth_by_unit(truth, units).sum())
+    if design.feature_hierarchy is not None:
+        record |= nested_claims(found, truth)
+    else:
+        p_values = simes(surveys[0].p_values, outcome.members)
+        graph = Graph.of(outcome.parents, len(units), surveys[0].n_unused)
+        for control in CONTROLS:
+            for level in LEVELS:
+                claimed = claimed_at(p_values, graph, level, control)
+                counts = ((claimed & ~true).sum(), claimed.sum(), (claimed & true).sum())
+                record[f"{control} {level}"] = [int(count) for count in counts]
+                if control == "per_feature" and claimed[:, 0].any():
+                    own = claimed[claimed[:, 0]]
+                    wrong = (own & ~true[claimed[:, 0]]).sum(axis=1) / own.sum(axis=1)
+                    record[f"per_feature {level}"].append(float(wrong.mean()))
     own_truth = output_truth(design, outcome)
-    null = np.array([not own_truth[unit].any() for unit in units])
-    partner = np.array([bool(set(unit) & set(design.partners)) for unit in units]) & null
-    no_effect = ~np.array([own_truth[unit].any(axis=0) for unit in units])
-    small = found.p_values < 0.05
-    record["null"] = [int(small[no_effect].sum()), int(no_effect.sum())]
-    record["partner"] = [int(small[partner].sum()), int(small[partner].size)]
+    null = np.array([not own_truth[unit].any() for unit in units], dtype=bool)
+    partner = np.array([bool(set(unit) & set(design.partners)) for unit in units], dtype=bool) & null
+    no_effect = ~np.array([own_truth[unit].any(axis=0) for unit in units]).reshape(surveys[0].p_values.shape)
+    small = surveys[0].p_values < 0.05
+    if design.X.shape[1] <= MOST_REDRAWN:
+        record["null"] = [int(small[no_effect].sum()), int(no_effect.sum())]
+        record["partner"] = [int(small[partner].sum()), int(small[partner].size)]
     return record
+
+
+def nested_claims(found: Discoveries, truth: np.ndarray) -> dict[str, Any]:
+    """Claims of features and of branches of features at the default level; power over drivers, alone or in a branch."""
+    position = {name: k for k, name in enumerate(found.branches)}
+    reached = np.zeros(truth.shape, dtype=bool)
+    n_false = 0
+    for claim in found.claims:
+        members = [int(name[1:]) for name in found.feature_branches.get(claim.feature, (claim.feature,))]
+        own = truth[members, position[claim.branch]]
+        n_false += not own.any()
+        reached[members, position[claim.branch]] |= own
+    n_claims = len(found.claims)
+    return {"joint 0.1": [n_false, n_claims, int(reached.sum())], "n_true": int(truth.sum())}
+
+
+def shuffled_claims(name: str, seed: int, given: str) -> dict[str, Any]:
+    """Claims on a real set whose target is in another order."""
+    data = real_set(name)
+    order = np.random.default_rng([seed, 7]).permutation(data.n_samples)
+    forest = forests.forest_for(data.target, hierarchy=data.hierarchy, n_estimators=200, min_samples_leaf=3)
+    forest.set_params(categorical_features=list(data.categorical_features) or None)
+    found = discoveries(forest, data.X, take_rows(data.y, order), given=given, random_state=seed, n_jobs=1)
+    return {"n_claims": len(found.claims)}
+
+
+@cache
+def real_set(name: str) -> Any:
+    return read([DATA / file for file in (SHUFFLED | REAL)[name]])
 
 
 def branch_truth(design: Design, branches: tuple[str, ...]) -> np.ndarray:

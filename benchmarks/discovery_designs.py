@@ -22,7 +22,7 @@ FLAT = Hierarchy.from_edges([], nodes=[f"l{k}" for k in range(12)])
 
 @dataclass(frozen=True)
 class Design:
-    """X, y, which feature drives which label, features that go along with a driver, and rows that belong together."""
+    """X, y, which feature drives which label, features that go along with a driver, and what `discoveries` is told."""
 
     X: Any
     y: np.ndarray
@@ -32,6 +32,8 @@ class Design:
     kind: str = "labels"
     categorical: tuple[int, ...] = ()
     row_groups: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+    feature_hierarchy: Hierarchy | None = None
 
 
 Random = np.random.Generator
@@ -331,6 +333,179 @@ def semi_synthetic(name: str, most_features: int) -> Callable[[Random], Design]:
     return make
 
 
+def in_time(n_rows: int, step: float, drives: bool) -> Callable[[Random], Design]:
+    """Features and a hidden state of each label follow the order of rows."""
+
+    def make(random: Random) -> Design:
+        X, state = (normal(random, width, n_rows, step).T for width in (60, 12))
+        drivers = some(random, 60) if drives else []
+        Y, truth = np.zeros((n_rows, 12), dtype=np.int64), np.zeros((60, 12), dtype=bool)
+        for node in range(12):
+            score = 2.0 * state[:, node]
+            if node < len(drivers):
+                score += 1.8 * X[:, drivers[node]]
+                truth[drivers[node], node] = True
+            Y[:, node] = random.random(n_rows) < 1 / (1 + np.exp(-score))
+        return Design(X, Y, truth)
+
+    return make
+
+
+def weighted(drives: bool) -> Callable[[Random], Design]:
+    """Pareto weights of rows."""
+
+    def make(random: Random) -> Design:
+        X = normal(random, step=0.5)
+        Y, truth = labels(random, X, TREE, some(random, 60) if drives else [])
+        return Design(X, Y, truth, (), TREE, sample_weight=1 + random.pareto(1.2, len(X)))
+
+    return make
+
+
+def wide(random: Random) -> Design:
+    """300 samples, 20,000 features in blocks of 10 that share a factor, as genes of a pathway do."""
+    X = normal(random, 300, 20_000) * np.sqrt(0.5) + np.repeat(normal(random, 300, 2_000), 10, axis=1) * np.sqrt(0.5)
+    drivers = (10 * random.permutation(2_000)[:6]).tolist()
+    Y, truth = labels(random, X, TREE, drivers, strength=3.0)
+    return Design(X, Y, truth, tuple(j + d for j in drivers for d in range(1, 10)), TREE)
+
+
+def pathways(random: Random) -> Design:
+    """20 branches of 6 features, near copies of one another; branches of features are asked for."""
+    factor = normal(random, n_features=20)
+    X = np.repeat(factor, 6, axis=1) + 0.35 * normal(random, n_features=120)
+    Y, truth = labels(random, X, TREE, (6 * random.permutation(20)[:6]).tolist())
+    order = Hierarchy.from_edges([(f"p{j // 6}", f"x{j}") for j in range(120)])
+    return Design(X, Y, truth, (), TREE, feature_hierarchy=order)
+
+
+# Made after the method was settled, one factor each, and not tuned to.
+
+
+def partners_of(curve: Callable[[Random, np.ndarray, np.ndarray], np.ndarray], bend: Any = None) -> Any:
+    """Features 10 to 17 are made from 0 to 7 and drive nothing; labels follow a bend of 0 to 7."""
+
+    def make(random: Random) -> Design:
+        X = normal(random)
+        for j in range(8):
+            X[:, 10 + j] = curve(random, X[:, j], X[:, (j + 3) % 8])
+        Y, truth = labels(random, X if bend is None else bend(X), TREE, list(range(8)))
+        return Design(X, Y, truth, tuple(range(10, 18)), TREE)
+
+    return make
+
+
+def skewed(random: Random, a: np.ndarray, _: np.ndarray) -> np.ndarray:
+    shape = np.exp(a)
+    return (random.gamma(shape) - shape) / np.sqrt(shape)
+
+
+def counts(random: Random, a: np.ndarray, _: np.ndarray) -> np.ndarray:
+    return random.poisson(np.exp(np.clip(0.6 * a**2 - 0.5, None, 3))).astype(float)
+
+
+def zero_inflated(random: Random, a: np.ndarray, _: np.ndarray) -> np.ndarray:
+    return np.where(random.random(len(a)) < 1 / (1 + np.exp(3 - 3 * np.abs(a))), random.gamma(2.0, 1.0, len(a)), 0.0)
+
+
+def two_peaks(random: Random, a: np.ndarray, _: np.ndarray) -> np.ndarray:
+    side = np.where(random.random(len(a)) < 0.5, -1.0, 1.0)
+    return side * np.abs(a) + 0.4 * random.standard_normal(len(a))
+
+
+def spread_of_product(random: Random, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.exp(0.6 * np.clip(a * b, -2.5, 2.5)) * random.standard_normal(len(a))
+
+
+def holes(random: Random, a: np.ndarray, _: np.ndarray) -> np.ndarray:
+    """Missing where the driver is large."""
+    own = random.standard_normal(len(a))
+    return np.where(random.random(len(a)) < 1 / (1 + np.exp(2 - 2 * a)), np.nan, own)
+
+
+def sign_of_three(random: Random) -> Design:
+    """Partners are the sign of a product of three features, one row in ten flipped."""
+    X = normal(random)
+    for j in range(8):
+        kept = np.where(random.random(len(X)) < 0.1, -1.0, 1.0)
+        X[:, 10 + j] = np.sign(X[:, j] * X[:, (j + 3) % 8] * X[:, (j + 5) % 8]) * kept
+    Y, truth = labels(random, X, TREE, list(range(8)))
+    return Design(X, Y, truth, tuple(range(10, 18)), TREE)
+
+
+def products_drive(random: Random) -> Design:
+    """Labels follow products of two features; partners are noisy copies of one of them."""
+    X = normal(random)
+    signals = X.copy()
+    signals[:, :8] = X[:, :8] * X[:, 20:28]
+    X[:, 10:18] = X[:, :8] + 0.7 * X[:, 10:18]
+    Y, truth = labels(random, signals, TREE, list(range(8)), strength=2.5)
+    truth[20:28] = truth[:8]
+    return Design(X, Y, truth, tuple(range(10, 18)), TREE)
+
+
+def classes_of_two(random: Random) -> Design:
+    """Partners are classes whose chances follow two drivers, one of them by its size."""
+    X = normal(random)
+    for j in range(8):
+        slopes = random.standard_normal((2, 5)) * 1.2
+        logs = np.outer(X[:, j], slopes[0]) + np.outer(np.abs(X[:, (j + 3) % 8]), slopes[1])
+        X[:, 10 + j] = (logs + random.gumbel(size=logs.shape)).argmax(axis=1)
+    Y, truth = labels(random, X + (X**2 - 1) / 2, TREE, list(range(8)))
+    return Design(X, Y, truth, tuple(range(10, 18)), TREE, categorical=tuple(range(10, 18)))
+
+
+def shares(random: Random) -> Design:
+    """40 abundances that add up to 1 in each row, with zeros."""
+    raw = np.exp(normal(random, n_features=40, step=0.5) * 1.2) * (random.random((800, 40)) < 0.8)
+    X = raw / raw.sum(axis=1, keepdims=True)
+    drivers = some(random, 40)
+    Y, truth = labels(random, np.log(X + 1e-3), TREE, drivers)
+    return Design(X, Y, truth, (), TREE)
+
+
+def rare_and_wide(random: Random) -> Design:
+    """300 rows, 2,000 features, labels of 12 to 25 rows."""
+    X = normal(random, 300, 2_000, step=0.5)
+    rates = np.tile([0.04, 0.06, 0.08], 4)
+    Y, truth = labels(random, X, FLAT, some(random, 2_000, 6), rates=rates, strength=3.5)
+    return Design(X, Y, truth)
+
+
+def sites(random: Random) -> Design:
+    """60 groups of 2 to 60 rows that share levels of features and labels."""
+    group = np.repeat(np.arange(60), np.round(np.geomspace(2, 60, 60)).astype(int))
+    X = random.standard_normal((60, 40))[group] + random.standard_normal((len(group), 40))
+    state = 1.5 * random.standard_normal((60, 12))[group]
+    Y, truth = np.zeros((len(group), 12), dtype=np.int64), np.zeros((40, 12), dtype=bool)
+    for node, driver in enumerate([*some(random, 40, 6), *[-1] * 6]):
+        score = state[:, node] + (1.5 * X[:, driver] if driver >= 0 else 0)
+        truth[driver, node] |= driver >= 0
+        Y[:, node] = random.random(len(group)) < 1 / (1 + np.exp(-score))
+    return Design(X, Y, truth, row_groups=group)
+
+
+def triplets(random: Random) -> Design:
+    """Rows in threes alike by 0.95, not told; nothing drives anything but what the three share."""
+    hidden = random.standard_normal((300, 40))
+    X = np.sqrt(0.95) * np.repeat(hidden, 3, axis=0) + np.sqrt(0.05) * random.standard_normal((900, 40))
+    Y, _ = labels(random, hidden, TREE, [])
+    order = random.permutation(900)
+    return Design(X[order], np.repeat(Y, 3, axis=0)[order], np.zeros((40, 12), dtype=bool), (), TREE)
+
+
+def terms(random: Random) -> Design:
+    """Features of zeros and ones closed under a hierarchy of terms, branches of them asked for."""
+    leaves = (random.random((800, 60)) < 0.12).astype(float)
+    middle = np.column_stack([leaves[:, 4 * k : 4 * k + 4].max(axis=1) for k in range(15)])
+    top = np.column_stack([middle[:, 5 * k : 5 * k + 5].max(axis=1) for k in range(3)])
+    X = np.hstack([leaves, middle, top])
+    drivers = (60 + random.permutation(15)[:6]).tolist()
+    Y, truth = labels(random, X, TREE, drivers, strength=1.2)
+    edges = [(f"x{60 + j // 4}", f"x{j}") for j in range(60)] + [(f"x{75 + k // 5}", f"x{60 + k}") for k in range(15)]
+    return Design(X, Y, truth, (), TREE, feature_hierarchy=Hierarchy.from_edges(edges))
+
+
 DESIGNS: dict[str, tuple[str, Callable[[Random], Design]]] = {
     "independent": ("independent features, tree of 12 labels", correlated(0.0)),
     "correlated 0.3": ("neighbours correlated 0.3", correlated(0.3)),
@@ -366,4 +541,28 @@ DESIGNS: dict[str, tuple[str, Callable[[Random], Design]]] = {
     "visits, no driver": ("80 subjects with 10 visits, nothing drives anything", subjects(80, 10, 0.8, 2.5, False)),
     "visits": ("80 subjects with 10 visits", subjects(80, 10, 0.8, 2.5, True)),
     "families": ("200 families of 4", subjects(200, 4, 0.5, 1.8, True)),
+    "time 0.95, no driver": (
+        "2,400 rows in the order of time, 0.95 a step, nothing drives",
+        in_time(2400, 0.95, False),
+    ),
+    "time 0.95, short": ("800 rows in the order of time, 0.95 a step, nothing drives", in_time(800, 0.95, False)),
+    "time 0.8": ("1,000 rows in the order of time, 0.8 a step", in_time(1000, 0.8, True)),
+    "weights, no driver": ("Pareto weights of rows, nothing drives anything", weighted(False)),
+    "weights": ("Pareto weights of rows", weighted(True)),
+    "wide": ("300 rows, 20,000 features in blocks of 10", wide),
+    "pathways": ("20 branches of 6 near copies; branches of features", pathways),
+    "skew": ("partner's skew follows the driver", partners_of(skewed)),
+    "counts": ("partner counts, their rate follows driver squared", partners_of(counts, lambda X: X**2)),
+    "zeros": ("partner zero or not by the driver's size", partners_of(zero_inflated, np.abs)),
+    "two peaks": ("partner = plus or minus |driver| + noise", partners_of(two_peaks, np.abs)),
+    "spread of a product": ("partner's spread follows a product of drivers", partners_of(spread_of_product)),
+    "holes": ("partner missing where the driver is large", partners_of(holes)),
+    "three": ("partner = sign of a product of three", sign_of_three),
+    "products drive": ("labels follow products; partner = driver + noise", products_drive),
+    "classes of two": ("partner = class of 5, by two drivers and their sizes", classes_of_two),
+    "shares": ("40 abundances that add up to 1, with zeros", shares),
+    "rare and wide": ("300 rows, 2,000 features, labels of 12 to 25 rows", rare_and_wide),
+    "sites": ("60 groups of 2 to 60 rows", sites),
+    "triplets": ("rows in threes alike by 0.95, not told, nothing drives", triplets),
+    "terms": ("terms of zeros and ones in a hierarchy; branches of features", terms),
 }
