@@ -20,7 +20,7 @@ from scipy import sparse
 
 from ramify.datasets import read
 from ramify.ensemble import ForestClassifier, ForestRegressor
-from ramify.ensemble.forests import forest_for
+from ramify.ensemble.forest_choice import forest_for
 from ramify.features import Features
 from ramify.hierarchy import Hierarchy
 from ramify.ranking.discovery.association import association

@@ -36,7 +36,7 @@ from scipy.stats import false_discovery_control
 from sklearn.base import clone
 
 from ramify.datasets import read
-from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, forests
+from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, forest_choice
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features, columns_of, learn_features
 from ramify.features.frames import take_rows
@@ -372,7 +372,7 @@ def real(name: str, folder: Path | None) -> dict[str, Any]:
     """What claims on a real set cost beside growing its forest, in one process; the table of claims as CSV."""
     data = read([DATA / file for file in REAL[name]])
     options: dict[str, Any] = {"n_estimators": 200, "min_samples_leaf": 3, "random_state": 0, "n_jobs": 1}
-    forest = forests.forest_for(data.target, hierarchy=data.hierarchy, **options)
+    forest = forest_choice.forest_for(data.target, hierarchy=data.hierarchy, **options)
     growing = [cpu_seconds(lambda: clone(forest).fit(data.X, data.y))[0]]
     surveys: list[Survey] = []
 

@@ -8,7 +8,7 @@ from ramify.analysis.methods import (
     method_meaning,
     papers,
 )
-from ramify.ranking.forest import SCORES
+from ramify.ranking.forest_ranker import SCORES
 from ramify.selection.methods import METHODS
 
 ALL = [*RANKING_METHODS.values(), *SELECTION_METHODS.values(), *MODEL_METHODS.values()]

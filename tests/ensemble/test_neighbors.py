@@ -19,7 +19,7 @@ from ramify.ensemble import (
 from ramify.ensemble.threshold import exceeded_threshold
 from ramify.metrics import average_precision_score
 from ramify.ranking import forest_ranking
-from ramify.ranking.portfolio import portfolio_ranking
+from ramify.ranking.portfolio_ranking import portfolio_ranking
 
 NESTED = make_hierarchical(150, random_state=0)
 SETS = make_multilabel(150, n_labels=4, random_state=0)

@@ -6,7 +6,7 @@ import pytest
 from ramify.datasets import make_hierarchical, make_multilabel
 from ramify.ensemble import BoostedClassifier, BoostedRegressor, ForestClassifier, KernelClassifier, Portfolio
 from ramify.ranking import ForestRanker, forest_ranking, nested_rankings
-from ramify.ranking.portfolio import portfolio_ranking
+from ramify.ranking.portfolio_ranking import portfolio_ranking
 
 NESTED = make_hierarchical(300, random_state=1)
 

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from ramify import Hierarchy
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, MixedForest
-from ramify.ensemble.forests import forest_for
+from ramify.ensemble.forest_choice import forest_for
 from ramify.ranking import FeatureRanking, ForestRanker, ReliefRanker, addition_curve, knn_quality
 from ramify.selection import SelectTop
 from ramify.targets import encode, encode_mixed, kind_of, target_type

@@ -27,8 +27,8 @@ from ramify.ensemble import Calibrated, Portfolio
 from ramify.features import unseen_values_allowed
 from ramify.parameters import check_integer, check_option
 from ramify.ranking import forest_ranking
-from ramify.ranking.forest import default_score
-from ramify.ranking.portfolio import portfolio_ranking, ranks_features
+from ramify.ranking.forest_ranker import default_score
+from ramify.ranking.portfolio_ranking import portfolio_ranking, ranks_features
 
 _MOST_ROWS = 50_000
 """Of so many rows a model of the default method is cross-validated."""

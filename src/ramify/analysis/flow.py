@@ -26,7 +26,7 @@ from ramify.analysis.results import Curve, Results
 from ramify.datasets import Dataset
 from ramify.parameters import check_option, check_real
 from ramify.ranking import Discoveries, FeatureRanking, ForestRanker, addition_curve, knn_quality
-from ramify.ranking.forest import held_out_ranking, held_out_scores
+from ramify.ranking.forest_ranker import held_out_ranking, held_out_scores
 
 
 def analyse(

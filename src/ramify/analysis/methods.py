@@ -36,7 +36,7 @@ def default_method(data: Dataset) -> str:
 
 def _is_table(data: Dataset) -> bool:
     """Whether data are as most tables: not too wide, and classes, numbers or a few labels without a hierarchy."""
-    from ramify.ensemble.forests import BOOSTED
+    from ramify.ensemble.forest_choice import BOOSTED
 
     is_plain = data.hierarchy is None and data.target_type.forest in BOOSTED and data.n_labels <= _FEW_LABELS
     return is_plain and data.n_samples >= _FEWEST_ROWS and data.n_features <= _MOST_FEATURES

@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ramify.datasets import Dataset
 from ramify.datasets.readers.attached_hierarchy import with_labels_ordered
 from ramify.datasets.term_names import meant_terms
-from ramify.ensemble import forests
+from ramify.ensemble import forest_choice
 from ramify.features.categories import codes_of
 from ramify.hierarchy import Hierarchy
 from ramify.targets import Target, target_type
@@ -77,9 +77,9 @@ def forest_for(data: Dataset, **parameters: Any) -> Any:
         )
     if parameters.pop("boosted", False):
         given = {name: value for name, value in parameters.items() if name not in ("bootstrap", "oob_score")}
-        return forests.boosted_for(data.target, hierarchy=data.hierarchy, **given)
+        return forest_choice.boosted_for(data.target, hierarchy=data.hierarchy, **given)
     told = {"targets": dict(data.targets)} if data.targets else {}
-    return forests.forest_for(data.target, hierarchy=data.hierarchy, **told, **parameters)
+    return forest_choice.forest_for(data.target, hierarchy=data.hierarchy, **told, **parameters)
 
 
 def nominal_features(data: Dataset) -> np.ndarray | None:

@@ -4,7 +4,7 @@ from ramify.chains.binary_relevance import BinaryRelevance
 from ramify.chains.chain import ClassifierChain
 from ramify.chains.ensembles import EnsembleOfChains, LClassifierChains
 from ramify.chains.importance import importance_frame
-from ramify.chains.neighbors import MLkNN
+from ramify.chains.mlknn import MLkNN
 from ramify.chains.pairwise import PairwiseLabels
 from ramify.chains.powerset import LabelPowerset, RAkEL
 from ramify.chains.screening import R2Screening

@@ -13,7 +13,7 @@ from scipy import sparse
 from ramify.features.frames import as_array, frame_names, take_columns
 from ramify.metrics.score import Score
 from ramify.targets import encode_labels
-from ramify.targets.cells import as_numbers, holds_only_0_and_1, known_part, missing_cells
+from ramify.targets.known_cells import as_numbers, holds_only_0_and_1, known_part, missing_cells
 
 if TYPE_CHECKING:
     from ramify.hierarchy import Hierarchy

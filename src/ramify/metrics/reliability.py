@@ -10,7 +10,7 @@ from scipy import sparse
 from ramify.features.frames import as_array
 from ramify.metrics.inputs import matched_by_name
 from ramify.parameters import check_integer
-from ramify.targets.cells import as_numbers
+from ramify.targets.known_cells import as_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from ramify.ranking.addition import addition_curve
 from ramify.ranking.agreement import fuji, overlap, resampled_rankings, stability
 from ramify.ranking.discovery import Audit, Claim, Discoveries, audit, discoveries
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.ranking.forest import ForestRanker, forest_ranking, nested_rankings
+from ramify.ranking.forest_ranker import ForestRanker, forest_ranking, nested_rankings
 from ramify.ranking.groups import correlation_groups, group_frame, subtree_groups
 from ramify.ranking.knn import knn_quality
 from ramify.ranking.relief import ReliefRanker

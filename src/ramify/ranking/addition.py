@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 
-from ramify.ensemble.forests import forest_for
+from ramify.ensemble.forest_choice import forest_for
 from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
 from ramify.features import unseen_values_allowed
 from ramify.features.frames import column_names, n_rows, take_columns, take_rows, weighing_data
@@ -98,7 +98,7 @@ def addition_curve(
         The data.
     estimator : estimator, optional
         The model, cloned for each number of features. By default a forest of 100 trees that looks at 10 % of the
-        features per node (rounded up), the one that fits the target: `ramify.ensemble.forests.forest_for`.
+        features per node (rounded up), the one that fits the target: `ramify.ensemble.forest_choice.forest_for`.
     sizes : "all", "quadratic", "exponential" or sequence of int, default="exponential"
         Numbers of features: 1, 2, 3, ...; 1, 4, 9, ...; 1, 2, 4, ...; always with all of them.
     reverse : bool, default=False

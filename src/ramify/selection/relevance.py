@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.targets import LabelTarget, encode_labels
-from ramify.targets.cells import refuse_missing
+from ramify.targets.known_cells import refuse_missing
 
 # Features x target columns that are held dense at a time.
 _BLOCK_CELLS = 1 << 22

@@ -17,9 +17,9 @@ from ramify.metrics.measures import named_measure
 from ramify.parameters import check_integer, check_jobs
 from ramify.study.backends import Task, dask_client, run_dask, run_local
 from ramify.study.cells import Cell, describe, make_cell, method_content, run_cell
-from ramify.study.claims import Claims
 from ramify.study.fingerprint import fingerprint
 from ramify.study.loading import UNREADABLE, load_fresh
+from ramify.study.locks import CellLocks
 from ramify.study.splits import n_splits, seeded
 from ramify.study.store import COLUMNS, Store, refuse_reserved
 from ramify.study.work import Progress, Work
@@ -139,8 +139,8 @@ class Study:
         cells = self.cells()
         self._store.prepare()
         self._read.clear()
-        with Claims(self.folder) as claims:
-            work = Work(cells, self._store, claims, self._content, self._task, retry=retry, progress=progress)
+        with CellLocks(self.folder) as locks:
+            work = Work(cells, self._store, locks, self._content, self._task, retry=retry, progress=progress)
             if dask is None:
                 work.do(lambda tasks: run_local(run_cell, tasks, n_jobs=n_jobs))
             else:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ramify.study.backends import Task
 from ramify.study.cells import Cell
-from ramify.study.claims import Claims
+from ramify.study.locks import CellLocks
 from ramify.study.store import Outcome, Store
 
 Progress = Callable[[int, int], None]
@@ -25,7 +25,7 @@ class Work:
         self,
         cells: list[Cell],
         store: Store,
-        claims: Claims,
+        locks: CellLocks,
         content: Callable[[str], str],
         task: Callable[[Cell], Task],
         *,
@@ -36,7 +36,7 @@ class Work:
         self.content = content
         self.task = task
         self.cells = cells
-        self.claims = claims
+        self.locks = locks
         self.retry = retry
         self.progress = progress
         self._taken: set[str] = set()
@@ -73,7 +73,7 @@ class Work:
             if self._is_finished(key, {key: self.store.status(key)}):
                 self._n_finished += 1
                 continue
-            if not self.claims.take(key):
+            if not self.locks.take(key):
                 continue
             self._taken.add(key)
             if self._is_finished(key, {key: self.store.status(key)}):
@@ -94,7 +94,7 @@ class Work:
         return status is not None and not again
 
     def _release(self, key: str) -> None:
-        self.claims.release(key)
+        self.locks.release(key)
         self._taken.discard(key)
 
 

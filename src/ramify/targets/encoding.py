@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ramify.features.frames import as_array
 from ramify.hierarchy import Hierarchy
-from ramify.targets.cells import as_numbers, holds_only_0_and_1, known_part, refuse_missing
+from ramify.targets.known_cells import as_numbers, holds_only_0_and_1, known_part, refuse_missing
 from ramify.targets.labels import ClassTarget, HierarchyTarget, LabelTarget, encode_labels
 from ramify.targets.mixed import MixedTarget, columns_of_mixed, encode_mixed, is_nominal
 from ramify.targets.numbers import NumberTarget, encode_numbers

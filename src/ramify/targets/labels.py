@@ -16,9 +16,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from ramify import _core
 from ramify.features.frames import as_array
 from ramify.hierarchy import Hierarchy
-from ramify.targets.cells import as_numbers, holds_only_0_and_1, known_part, refuse_missing, refuse_unknown
 from ramify.targets.closure import close_partly_known
 from ramify.targets.distances import PairDistance, class_distance, label_set_distance
+from ramify.targets.known_cells import as_numbers, holds_only_0_and_1, known_part, refuse_missing, refuse_unknown
 from ramify.targets.target import Target, check_n_samples, check_weights, refuse_nowhere_known
 
 

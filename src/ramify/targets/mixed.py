@@ -15,9 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from ramify import _core
 from ramify.features.frames import columns_of_table, name_fits, refuse_masked
 from ramify.hierarchy import Hierarchy
-from ramify.targets.cells import as_numbers, missing_cells, refuse_missing
 from ramify.targets.closure import with_all_ancestors
 from ramify.targets.distances import PairDistance, mean_distance
+from ramify.targets.known_cells import as_numbers, missing_cells, refuse_missing
 from ramify.targets.labels import ClassTarget, encode_labels
 from ramify.targets.numbers import NumberTarget, encode_numbers
 from ramify.targets.target import Target, check_n_samples, refuse_nowhere_known

@@ -12,8 +12,8 @@ from sklearn.utils import check_array
 
 from ramify import _core
 from ramify.features.frames import as_array
-from ramify.targets.cells import as_numbers
 from ramify.targets.distances import PairDistance, number_distance
+from ramify.targets.known_cells import as_numbers
 from ramify.targets.target import Target, check_n_samples, check_weights, refuse_nowhere_known
 
 

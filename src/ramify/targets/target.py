@@ -39,7 +39,8 @@ class Target(ABC):
     parts : tuple of Target
         The targets that a mixed one holds side by side; else empty.
     forest : str
-        Class in `ramify.ensemble` that fits it; "" where none does. `ramify.ensemble.forests.forest_for` makes one.
+        Class in `ramify.ensemble` that fits it; "" where none does. `forest_for` in
+        `ramify.ensemble.forest_choice` makes one.
     measure, measure_title : str
         Function in `ramify.metrics` that it is scored by, and what tables call it.
     """

@@ -18,7 +18,7 @@ from ramify.parameters import check_integer
 from ramify.ranking.discovery.discover import checked_estimator, discoveries
 from ramify.ranking.discovery.outcome import Untestable
 from ramify.ranking.discovery.result import Claim, Discoveries
-from ramify.ranking.forest import forest_ranking
+from ramify.ranking.forest_ranker import forest_ranking
 
 PLANTED = ("location", "spread", "cut", "product", "near copy")
 _N_DRIVERS, _N_LABELS = 5, 8

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from ramify.ensemble.forests import check_forest, forest_for
+from ramify.ensemble.forest_choice import check_forest, forest_for
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.ensemble.training_data import checked_row_groups
 from ramify.features import Features, columns_of, feature_names, learn_features

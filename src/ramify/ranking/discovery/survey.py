@@ -23,7 +23,7 @@ from ramify.ranking.discovery.predictors import Predictors
 from ramify.ranking.discovery.redraw import FOREST_BINS
 from ramify.ranking.discovery.rows import RowGroups
 from ramify.ranking.discovery.units import Unit, correlated_features, modelled_units
-from ramify.ranking.forest import grown_on
+from ramify.ranking.forest_ranker import grown_on
 
 _FEWEST_COLUMNS = 40
 _CUTS = 4

@@ -37,7 +37,7 @@ def forest_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **pa
 
     Examples
     --------
-    >>> from ramify.ensemble.forests import forest_for
+    >>> from ramify.ensemble.forest_choice import forest_for
     >>> forest_for("numbers", n_estimators=10)
     ForestRegressor(n_estimators=10)
     """
@@ -59,7 +59,7 @@ def boosted_for(target: Target | str, *, hierarchy: Hierarchy | None = None, **p
 
     Examples
     --------
-    >>> from ramify.ensemble.forests import boosted_for
+    >>> from ramify.ensemble.forest_choice import boosted_for
     >>> boosted_for("numbers", n_estimators=10)
     BoostedRegressor(n_estimators=10)
     """

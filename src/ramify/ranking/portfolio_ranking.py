@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble import NeighborsClassifier, Portfolio
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.ranking.forest import forest_ranking
+from ramify.ranking.forest_ranker import forest_ranking
 
 
 def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
@@ -33,7 +33,7 @@ def portfolio_ranking(portfolio: Portfolio) -> FeatureRanking:
     --------
     >>> from ramify.datasets import make_multilabel
     >>> from ramify.ensemble import BoostedClassifier, ForestClassifier, Portfolio
-    >>> from ramify.ranking.portfolio import portfolio_ranking
+    >>> from ramify.ranking.portfolio_ranking import portfolio_ranking
     >>> data = make_multilabel(100, random_state=0)
     >>> members = {"forest": ForestClassifier(20, random_state=0), "boosted": BoostedClassifier(20, random_state=0)}
     >>> portfolio_ranking(Portfolio(members, random_state=0).fit(data.X, data.y))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify.ensemble.base import BaseForest
 from ramify.ensemble.boosting import BaseBoosted
-from ramify.ensemble.forests import check_forest, forest_for
+from ramify.ensemble.forest_choice import check_forest, forest_for
 from ramify.ensemble.gains import as_csr, known_gains, out_of_bag_gains
 from ramify.ensemble.growing import feature_table
 from ramify.ensemble.training_data import TrainingData
@@ -195,7 +195,7 @@ def default_score(forest: Any) -> str:
     Examples
     --------
     >>> from ramify.ensemble import BoostedClassifier, ForestClassifier
-    >>> from ramify.ranking.forest import default_score
+    >>> from ramify.ranking.forest_ranker import default_score
     >>> default_score(ForestClassifier()), default_score(BoostedClassifier())
     ('genie3_oob', 'genie3')
     """
@@ -266,7 +266,7 @@ def held_out_ranking(rankings: Mapping[str, FeatureRanking]) -> FeatureRanking:
     --------
     >>> from ramify.datasets import make_multilabel
     >>> from ramify.ensemble import ForestClassifier
-    >>> from ramify.ranking.forest import forest_ranking, held_out_ranking, held_out_scores
+    >>> from ramify.ranking.forest_ranker import forest_ranking, held_out_ranking, held_out_scores
     >>> data = make_multilabel(100, random_state=0)
     >>> forest = ForestClassifier(25, random_state=0).fit(data.X, data.y)
     >>> rankings = forest_ranking(forest, held_out_scores(forest), data.X, data.y)
@@ -314,7 +314,7 @@ def nested_rankings(
     --------
     >>> from ramify.datasets import make_multilabel
     >>> from ramify.ensemble import ForestClassifier
-    >>> from ramify.ranking.forest import nested_rankings
+    >>> from ramify.ranking.forest_ranker import nested_rankings
     >>> data = make_multilabel(100, random_state=0)
     >>> forest = ForestClassifier(50, random_state=0).fit(data.X, data.y)
     >>> [ranking.origin["n_estimators"] for ranking in nested_rankings(forest, [10, 25, 50])]

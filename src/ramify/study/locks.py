@@ -1,6 +1,6 @@
-"""Claims on cells, so that several runs on one folder never do the same cell at the same time.
+"""Locks on cells, so that several runs on one folder never do the same cell at the same time.
 
-A claim is a lock on one byte of a file, taken from the operating system. It vanishes with the process that holds it,
+A lock is on one byte of a file, taken from the operating system. It vanishes with the process that holds it,
 however that process ends, so nothing is ever left "running" and nothing has to be unlocked by hand.
 """
 
@@ -20,16 +20,16 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-FILE_NAME = "claims.lock"
+FILE_NAME = "cells.lock"
 _HELD_BY_ANOTHER = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-# Closing a file gives back all locks of the process on it, so the claims of one process on one folder share a file.
+# Closing a file gives back all locks of the process on it, so the locks of one process on one folder share a file.
 _HELD: set[tuple[str, int]] = set()
-_FILES: dict[str, tuple[int, int]] = {}  # by path: the open file and how many claims use it
+_FILES: dict[str, tuple[int, int]] = {}  # by path: the open file and how many locks use it
 _HELD_LOCK = threading.Lock()
 
 
-class Claims:
-    """Claims of this process on cells of the study in a folder, for the time of a `with` block."""
+class CellLocks:
+    """Locks of this process on cells of the study in a folder, for the time of a `with` block."""
 
     def __init__(self, folder: Path) -> None:
         self._path = str((folder / FILE_NAME).resolve())
@@ -53,7 +53,7 @@ class Claims:
                 os.close(file)
 
     def take(self, key: str) -> bool:
-        """Claim a cell; False where another run, or another thread of this one, holds it."""
+        """Lock a cell; False where another run, or another thread of this one, holds it."""
         place = _place(key)
         with _HELD_LOCK:
             if (self._path, place) in _HELD or not self._locked(place):
@@ -72,7 +72,7 @@ class Claims:
             ) from None
 
     def release(self, key: str) -> None:
-        """Give a claim back."""
+        """Give a lock back."""
         place = _place(key)
         with _HELD_LOCK:
             if (self._path, place) in _HELD:
