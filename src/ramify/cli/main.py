@@ -22,6 +22,7 @@ COMMANDS = {
     "compare": "Compare methods on a data set by cross-validation.",
     "rank": "Rank features: which matter, and for which labels.",
     "select": "Select features that form a hierarchy, per row or overall.",
+    "clus": "Run a settings file of CLUS: rankings by forests and Relief.",
     "study": "Run, resume and compare methods over data sets.",
 }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
@@ -181,25 +182,51 @@ def _csr(matrix: dict[str, list[Any]], shape: tuple[int, int]) -> sparse.csr_arr
 
 
 def _write_fimp(ranking: FeatureRanking, file: TextIO) -> None:
-    labels = _labels(ranking)
-    columns = ["overall", *(_one_line(label).replace(", ", ",") for label in labels)]
+    columns = {"overall": ranking.scores}
+    if ranking.per_label is not None:
+        columns |= dict(zip(_labels(ranking), ranking.per_label.toarray().T, strict=True))
     method = str(ranking.origin.get("method", "unknown"))
-    head = "\t".join(
-        [
-            "attributeDatasetIndex",
-            "attributeName",
-            "[" + ", ".join(f"{name}Rank" for name in columns) + "]",
-            "[" + ", ".join(columns) + "]",
-        ]
-    )
-    file.write(f"Ranking method: {_one_line(method)}\n{head}\n{'-' * len(head)}\n")
-    all_ranks = [ranking.ranks]
-    if labels:
-        all_ranks += [rankdata(-column, method="min").astype(int) for column in ranking.per_label.toarray().T]
-    for position in ranking.order.tolist():
-        ranks = ", ".join(str(int(ranks[position])) for ranks in all_ranks)
-        scores = ", ".join(repr(float(v)) for v in [ranking.scores[position], *_label_scores(ranking, position)])
-        file.write(f"{position + 1}\t{_one_line(ranking.names[position])}\t[{ranks}]\t[{scores}]\n")
+    fimp = Fimp([f"Ranking method: {method}"], ranking.names, range(1, len(ranking.names) + 1), columns)
+    file.write(fimp.text())
+
+
+@dataclass(frozen=True)
+class Fimp:
+    """What a .fimp of CLUS holds: features with their columns in the data file, and columns of scores.
+
+    Parameters
+    ----------
+    head : sequence of str
+        The lines above the table.
+    names : sequence of str
+        Names of the features.
+    positions : sequence of int
+        Their columns in the data file, from 1.
+    columns : mapping of str to array
+        Scores of the features, by what they are called.
+    by_relevance : bool
+        Whether the features stand in the order of the first column's scores, and not as they are given.
+    """
+
+    head: Sequence[str]
+    names: Sequence[str]
+    positions: Sequence[int]
+    columns: Mapping[str, np.ndarray]
+    by_relevance: bool = True
+
+    def text(self) -> str:
+        """The content of the file."""
+        names = [_one_line(name).replace(", ", ",") for name in self.columns]
+        scores = np.column_stack([np.asarray(column, dtype=float) for column in self.columns.values()])
+        ranks = np.column_stack([rankdata(-column, method="min") for column in scores.T]).astype(int)
+        order = np.argsort(-scores[:, 0], kind="stable") if self.by_relevance else np.arange(len(scores))
+        titles = [f"[{', '.join(f'{name}Rank' for name in names)}]", f"[{', '.join(names)}]"]
+        header = "\t".join(["attributeDatasetIndex", "attributeName", *titles])
+        lines = [*map(_one_line, self.head), header, "-" * len(header)]
+        for j in order.tolist():
+            own = [f"[{', '.join(map(str, ranks[j].tolist()))}]", f"[{', '.join(map(repr, scores[j].tolist()))}]"]
+            lines.append("\t".join([str(self.positions[j]), _one_line(self.names[j]), *own]))
+        return "\n".join([*lines, ""])
 
 
 def _read_fimp(text: str, source: Path, column: str | None) -> FeatureRanking:
