@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
-from sklearn.model_selection import KFold, StratifiedKFold
 
 from ramify.analysis.fitting import fitted_estimator
 from ramify.analysis.methods import MODEL_METHODS
@@ -23,6 +22,7 @@ from ramify.compare.result_table import average_ranks, wins
 from ramify.datasets import Dataset
 from ramify.parameters import check_integer, check_option
 from ramify.progress import progress_bar
+from ramify.study.splits import folds_of
 
 PRIOR = "prior"
 """The name of the prediction that knows only how frequent each label is, or the mean of each number."""
@@ -50,7 +50,7 @@ def compare_methods(
     methods : sequence of str
         At least two of `MODEL_METHODS`.
     n_folds : int, default=10
-        Number of shuffled folds, stratified for classes.
+        Number of shuffled folds, stratified for classes; groups of rows (`data.row_groups`) are never divided.
     alpha : float, default=0.05
         Share of false claims that is accepted among those of a difference between two methods.
     n_estimators, max_depth, min_samples_leaf
@@ -100,7 +100,7 @@ def compare_methods(
     }
     rows: list[dict[str, Any]] = []
     better: dict[str, str] = {}
-    folds = list(_folds(data, n_folds, random_state))
+    folds = _folds(data, n_folds, random_state)
     with progress_bar(len(folds) * len(methods), verbose, "Fitting") as show:
         for fold, (train, test) in enumerate(folds, start=1):
             learnt, unseen = data.rows(train), data.rows(test)
@@ -114,7 +114,8 @@ def compare_methods(
     long = pd.DataFrame(rows)
     ratio = len(folds[0][1]) / len(folds[0][0])
     comparisons = {}
-    facts = {"Methods": ", ".join(methods), "Folds": f"{n_folds}{counted_once(data)}"}
+    together = "" if data.row_groups is None else ", groups of rows kept together"
+    facts = {"Methods": ", ".join(methods), "Folds": f"{n_folds}{together}{counted_once(data)}"}
     if n_estimators is not None:
         facts["Forests"] = f"{n_estimators} trees"
     for name in better:
@@ -144,15 +145,16 @@ def _check(data: Dataset, methods: Sequence[str], n_folds: int) -> None:
         raise ValueError(f"{n_folds} folds need at least {2 * n_folds} rows. Got {data.n_samples}; name fewer folds.")
 
 
-def _folds(data: Dataset, n_folds: int, seed: int) -> Any:
+def _folds(data: Dataset, n_folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of each fold."""
-    if data.target_type.has_sets or not data.target_type.has_labels:
-        return KFold(n_folds, shuffle=True, random_state=seed).split(np.arange(data.n_samples))
-    classes = model_target(data)
-    rarest = int(np.unique(classes, return_counts=True)[1].min())
-    if n_folds > rarest:
-        raise ValueError(f"{n_folds} folds are more than the {rarest} rows of the rarest class; name fewer.")
-    return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(classes, classes)
+    if data.target_type.has_one_label:
+        rarest = int(np.unique(model_target(data), return_counts=True)[1].min())
+        if n_folds > rarest:
+            raise ValueError(f"{n_folds} folds are more than the {rarest} rows of the rarest class; name fewer.")
+    n_groups = n_folds if data.row_groups is None else len(np.unique(data.row_groups))
+    if n_folds > n_groups:
+        raise ValueError(f"{n_folds} folds are more than the {n_groups} groups of rows; name fewer.")
+    return list(folds_of(data, n_folds, seed).split(np.arange(data.n_samples), data.y, data.row_groups))
 
 
 def _measured(method: str, learnt: Dataset, unseen: Dataset, options: dict[str, Any]) -> pd.DataFrame:

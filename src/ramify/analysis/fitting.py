@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from ramify.analysis.claiming import associated
 from ramify.analysis.deployment import remember_columns
@@ -29,6 +29,7 @@ from ramify.parameters import check_integer, check_option
 from ramify.ranking import forest_ranking
 from ramify.ranking.forest_ranker import default_score
 from ramify.ranking.portfolio_ranking import portfolio_ranking, ranks_features
+from ramify.study.splits import folds_of
 
 _MOST_ROWS = 50_000
 """Of so many rows a model of the default method is cross-validated."""
@@ -186,12 +187,11 @@ def _unmeasured(method: str) -> str:
 
 def _folds(data: Dataset, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Shuffled folds; of classes, each with every class where there are rows enough."""
-    rows = np.arange(data.n_samples)
-    if data.row_groups is not None:
-        return GroupKFold(n_folds, shuffle=True, random_state=seed).split(rows, groups=data.row_groups)
-    if data.target_type.has_one_label and np.unique(np.asarray(data.y), return_counts=True)[1].min() >= n_folds:
-        return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, np.asarray(data.y))
-    return KFold(n_folds, shuffle=True, random_state=seed).split(rows)
+    splitter = folds_of(data, n_folds, seed)
+    if isinstance(splitter, StratifiedKFold) and np.unique(np.asarray(data.y), return_counts=True)[1].min() < n_folds:
+        splitter = KFold(n_folds, shuffle=True, random_state=seed)
+    folds: Iterator[tuple[np.ndarray, np.ndarray]] = splitter.split(np.arange(data.n_samples), data.y, data.row_groups)
+    return folds
 
 
 def _growing(random_state: int, n_jobs: int | None, verbose: int) -> dict[str, Any]:

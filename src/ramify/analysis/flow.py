@@ -288,6 +288,7 @@ class _Quality:
                 hierarchy=self.learnt.hierarchy,
                 categorical_features=nominal_features(self.learnt),
                 sample_weight=self.learnt.sample_weight,
+                row_groups=self.learnt.row_groups,
                 n_jobs=self.n_jobs,
                 random_state=self.seed,
                 verbose=self.verbose,

@@ -12,6 +12,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from ramify.chains.label_sets import read_label_sets
+from ramify.ensemble.training_data import checked_row_groups
 from ramify.parameters import check_integer
 
 
@@ -53,8 +54,8 @@ class IterativeStratification(BaseCrossValidator):
             Features; not looked at.
         y : array-like or sparse matrix of shape (n_samples, n_labels)
             Label sets.
-        groups : None
-            Not used.
+        groups : array-like of shape (n_samples,), optional
+            Which rows belong together; whole groups go to one part.
         """
         check_integer(self, "n_splits", self.n_splits, low=2)
         if y is None:
@@ -72,13 +73,18 @@ class IterativeStratification(BaseCrossValidator):
         return self.n_splits
 
     def _iter_test_indices(self, X: Any, y: ArrayLike, groups: Any = None) -> Iterator[NDArray[np.intp]]:  # noqa: ARG002
-        part = stratified_parts(y, [1 / self.n_splits] * self.n_splits, random_state=self.random_state)
+        shares = [1 / self.n_splits] * self.n_splits
+        part = stratified_parts(y, shares, row_groups=groups, random_state=self.random_state)
         for number in range(self.n_splits):
             yield np.flatnonzero(part == number)
 
 
 def stratified_parts(
-    y: ArrayLike, shares: Sequence[float], *, random_state: int | np.random.RandomState | None = None
+    y: ArrayLike,
+    shares: Sequence[float],
+    *,
+    row_groups: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> NDArray[np.intp]:
     """Number of the part that each row goes to, so that every label has its share in every part.
 
@@ -88,6 +94,9 @@ def stratified_parts(
         Label sets; where labels are unknown (NaN), the unknown ones of each label are shared out, too.
     shares : sequence of float
         Share of the rows of each part, such as 0.5, 0.25, 0.25 for training, validation and test.
+    row_groups : array-like of shape (n_samples,), optional
+        Which rows belong together (patients, families); whole groups go to one part, and a group counts by its rows
+        and by the rows that have each label.
     random_state : int, RandomState or None
         Seed.
 
@@ -113,24 +122,30 @@ def stratified_parts(
     labels = read_label_sets(y).matrix
     if labels.dtype.kind == "f":  # what is not known counts as a label of its own, to be spread as well
         labels = np.hstack([labels == 1, np.isnan(labels)])
-    labels = labels.astype(bool)
+    groups = checked_row_groups("stratified_parts", row_groups, len(labels))
+    unit = np.arange(len(labels)) if groups is None else groups
+    n_rows = np.bincount(unit)
+    n_labels = np.zeros((len(n_rows), labels.shape[1]), dtype=np.int64)
+    np.add.at(n_labels, unit, labels.astype(np.int64))
     random = check_random_state(random_state)
     rows_wanted = share * len(labels)
-    labels_wanted = share[:, None] * labels.sum(axis=0)
-    part = np.full(len(labels), -1, dtype=np.intp)
-    remaining = labels.sum(axis=0)
+    labels_wanted = share[:, None] * n_labels.sum(axis=0)
+    part = np.full(len(n_rows), -1, dtype=np.intp)
+    remaining = n_labels.sum(axis=0)
     while remaining.any():
         rarest = int(np.argmin(np.where(remaining > 0, remaining, np.iinfo(np.intp).max)))
-        for row in random.permutation(np.flatnonzero(labels[:, rarest] & (part < 0))):
+        having = random.permutation(np.flatnonzero((n_labels[:, rarest] > 0) & (part < 0)))
+        for own in having[np.argsort(-n_labels[having, rarest], kind="stable")]:  # small groups even out large ones
             chosen = _neediest(labels_wanted[:, rarest], rows_wanted, random)
-            part[row] = chosen
-            rows_wanted[chosen] -= 1
-            labels_wanted[chosen] -= labels[row]
-            remaining = remaining - labels[row]
-    for row in random.permutation(np.flatnonzero(part < 0)):
-        part[row] = _neediest(rows_wanted, rows_wanted, random)
-        rows_wanted[part[row]] -= 1
-    return part
+            part[own] = chosen
+            rows_wanted[chosen] -= n_rows[own]
+            labels_wanted[chosen] -= n_labels[own]
+            remaining = remaining - n_labels[own]
+    rest = random.permutation(np.flatnonzero(part < 0))
+    for own in rest[np.argsort(-n_rows[rest], kind="stable")]:
+        part[own] = _neediest(rows_wanted, rows_wanted, random)
+        rows_wanted[part[own]] -= n_rows[own]
+    return part[unit]
 
 
 def _neediest(wanted: NDArray[np.float64], rows_wanted: NDArray[np.float64], random: np.random.RandomState) -> int:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from ramify.ensemble.boosted_classifier import BoostedClassifier
@@ -34,6 +34,7 @@ from ramify.ensemble.threshold import (
     is_fitted_threshold,
     label_sets,
 )
+from ramify.ensemble.training_data import checked_row_groups, row_folds
 from ramify.features import Features, learn_features, unseen_values_allowed
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
@@ -160,7 +161,7 @@ class Portfolio(BaseEstimator):
     random_state: Any = None
     verbose: int = 0
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> Self:
         """Try the members on the folds, choose, and fit those chosen to all rows.
 
         Parameters
@@ -171,6 +172,9 @@ class Portfolio(BaseEstimator):
             What the members take; unknown cells (NaN) count in no score.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows when members are fitted; rows of weight 0 are in no fold.
+        row_groups : array-like of shape (n_samples,), default=None
+            Which rows belong together (patients, families): whole groups are in a fold, and members that hold rows
+            back are told. A `cv` that divides groups is refused.
 
         Returns
         -------
@@ -189,8 +193,9 @@ class Portfolio(BaseEstimator):
             if not isinstance(self.members, Mapping):
                 _leave_out_unfit(members, features, truth)
             X, y = (part if hasattr(part, "shape") else np.asarray(part) for part in (X, y))
-            folds = self._folds(truth, weights, seed)
-            data = _Data(X, y, weights, truth)
+            groups = checked_row_groups(self, row_groups, n_samples)
+            folds = self._folds(truth, weights, groups, seed)
+            data = _Data(X, y, weights, groups, truth)
             found = self._tried(members, data, folds)
             held_out = np.concatenate([test for _, test in folds])
             judged = truth.part(held_out)
@@ -274,7 +279,9 @@ class Portfolio(BaseEstimator):
             del members["networks"], members["weighted neighbours"]
         return members
 
-    def _folds(self, truth: _Truth, weights: np.ndarray | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _folds(
+        self, truth: _Truth, weights: np.ndarray | None, row_groups: np.ndarray | None, seed: int
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         rows = np.flatnonzero(truth.is_known if weights is None else truth.is_known & (weights > 0))
         if not isinstance(self.cv, Integral):
             folds = [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in self.cv]
@@ -285,6 +292,11 @@ class Portfolio(BaseEstimator):
                         f"The 'cv' parameter of Portfolio must hold pairs of train and test positions from 0 to "
                         f"{truth.n_rows - 1}, without a row in both parts of a pair."
                     )
+                if row_groups is not None and np.isin(row_groups[test], row_groups[train]).any():
+                    raise ValueError(
+                        "The 'cv' parameter of Portfolio divides groups of rows: a group has rows in both parts of a "
+                        "pair. Give a number of folds, or parts of whole groups."
+                    )
             if not folds:
                 raise ValueError("The 'cv' parameter of Portfolio holds no pair of train and test positions.")
             return folds
@@ -293,6 +305,12 @@ class Portfolio(BaseEstimator):
             raise ValueError(
                 f"Portfolio needs at least as many rows as folds ({n_folds}). Got n_samples = {len(rows)} instead."
             )
+        if row_groups is not None:
+            found = row_folds(len(rows), n_folds, seed, row_groups[rows])
+            if not found:
+                n_groups = len(np.unique(row_groups[rows]))
+                raise ValueError(f"Portfolio needs at least as many groups as folds ({n_folds}). Got {n_groups}.")
+            return [(rows[train], rows[test]) for train, test in found]
         split: Any = KFold(n_folds, shuffle=True, random_state=seed)
         groups = truth.groups[rows] if truth.groups is not None else None
         if groups is not None and np.bincount(groups).min() >= n_folds:
@@ -343,7 +361,7 @@ class Portfolio(BaseEstimator):
             member = _with_jobs(members[name], n_jobs)
             if counts:
                 member.set_params(**{_stage_parameter(member): counts[-1]})
-            member.fit(data.X, data.y, data.weights)
+            member.fit(data.X, data.y, data.weights, **data.together(member))
             stages = {k: member.first(k) for k in counts[:-1]}
             return {_variant(name, member, k): stages.get(k, member) for k in counts} or {name: member}
 
@@ -499,7 +517,14 @@ class _Data:
     X: Any
     y: Any
     weights: np.ndarray | None
+    groups: np.ndarray | None
     truth: _Truth
+
+    def together(self, model: Any, rows: Any = slice(None)) -> dict[str, Any]:
+        """The groups of some rows, for members that hold rows back by them."""
+        if self.groups is None or not has_fit_parameter(model, "row_groups"):
+            return {}
+        return {"row_groups": self.groups[rows]}
 
 
 @dataclass(frozen=True)
@@ -605,7 +630,7 @@ def _fit_rows(name: str, member: Any, data: _Data, rows: np.ndarray) -> dict[str
     if isinstance(model, NetworkClassifier) and counts:
         stages = model.grow_staged(part, target, weights, tuple(counts))
         return {_variant(name, member, k): stage for k, stage in stages.items()}
-    model.grow(part, target, weights)
+    model.grow(part, target, weights, **data.together(model, rows))
     return {_variant(name, member, k): model.first(k) for k in counts} or {name: model}
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
 from ramify.ensemble.forest_choice import forest_for
 from ramify.ensemble.row_weights import checked_sample_weight, refuse_without_weights
+from ramify.ensemble.training_data import checked_row_groups
 from ramify.features import unseen_values_allowed
-from ramify.features.frames import column_names, n_rows, take_columns, take_rows, weighing_data
+from ramify.features.frames import column_names, n_rows, take_columns, take_rows, weighing_data, weighing_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics.target_measure import target_score
 from ramify.parameters import check_integer, check_jobs, check_option
@@ -81,6 +84,7 @@ def addition_curve(
     hierarchy: Hierarchy | None = None,
     categorical_features: Any = "from_dtype",
     sample_weight: Any = None,
+    row_groups: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -117,6 +121,9 @@ def addition_curve(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows that rankers and models learn from; both must take them. Rows of weight zero are in no
         fold, and the rows that a fold is tested on count the same.
+    row_groups : array-like of shape (n_samples,), optional
+        Which rows belong together: whole groups are in a fold, and rankers and models that hold rows back are told.
+        A `cv` that divides groups is refused.
     n_jobs : int, optional
         Threads of the default estimator.
     random_state : int, RandomState or None
@@ -141,6 +148,9 @@ def addition_curve(
     check_integer("addition_curve", "n_random", n_random, low=0)
     check_jobs("addition_curve", n_jobs)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    weighing = weighing_rows(X, y, sample_weight)
+    groups = checked_row_groups("addition_curve", row_groups, n_rows(X))
+    groups = groups if weighing is None or groups is None else groups[weighing]
     X, y, sample_weight = weighing_data(X, y, sample_weight)
     weights = checked_sample_weight("addition_curve", sample_weight, n_rows(X))
     names = column_names(X)
@@ -155,7 +165,8 @@ def addition_curve(
         refuse_without_weights("addition_curve", learner)
     if scoring is None and not _predicts(template, target):
         scoring = _own_score
-    splits = list(_folds(cv, seed).split(np.zeros(n_rows(X)), np.zeros(n_rows(X))))
+    splits = _folds(cv, seed, n_rows(X), groups)
+    told = has_fit_parameter(ranker, "row_groups")  # what holds no rows back needs no groups
     random = np.random.RandomState(seed)
     chance = [random.permutation(n_features) for _ in range(n_random)]
     own = np.zeros((len(splits), len(counts)))
@@ -165,7 +176,8 @@ def addition_curve(
             data = (take_rows(X, train), take_rows(y, train), take_rows(X, test), take_rows(y, test))
             learnt = _target(ranker, data[1], hierarchy)
             weighed = {} if weights is None else {"sample_weight": weights[train]}
-            order = clone(ranker).fit(data[0], data[1], **weighed).ranking_.order
+            together = {"row_groups": groups[train]} if groups is not None and told else {}
+            order = clone(ranker).fit(data[0], data[1], **weighed, **together).ranking_.order
             for number, features in enumerate([order[::-1] if reverse else order, *chance]):
                 values = [_quality(model, features[:count], data, weighed, learnt, scoring) for count in counts]
                 if number == 0:
@@ -252,11 +264,19 @@ def _quality(
     return target_score(learnt, learnt.truth(y_test), predicted)
 
 
-def _folds(cv: Any, seed: int) -> Any:
+def _folds(cv: Any, seed: int, n_samples: int, groups: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
     if isinstance(cv, (int, np.integer)):
         check_integer("addition_curve", "cv", cv, low=2)
-        return KFold(int(cv), shuffle=True, random_state=seed)
-    return check_cv(cv)
+        cv = (KFold if groups is None else GroupKFold)(int(cv), shuffle=True, random_state=seed)
+    empty = np.zeros(n_samples)
+    with warnings.catch_warnings():  # a splitter that ignores groups is refused where it divides one
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")
+        folds = list(check_cv(cv).split(empty, empty, groups))
+    if groups is not None and any(np.isin(groups[test], groups[train]).any() for train, test in folds):
+        raise ValueError(
+            f"{type(cv).__name__} divides groups of rows; give addition_curve a number of folds, or GroupKFold."
+        )
+    return folds
 
 
 def _sizes(sizes: str | Sequence[int], n_features: int) -> list[int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold
 
+from ramify.chains import IterativeStratification
 from ramify.datasets import Dataset
 
 Splits = Any
@@ -50,8 +52,7 @@ def split_dataset(data: Dataset, splits: Splits, number: int, seed: int) -> tupl
 
 def _indices(data: Dataset, splits: Splits, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     if isinstance(splits, int):
-        kind = StratifiedKFold if data.target_type.has_one_label else KFold
-        splits = kind(n_splits=splits, shuffle=True, random_state=seed % 2**32)
+        splits = folds_of(data, splits, seed)
     first, second = (_drawn(data, splits) for _ in range(2))
     same = all(np.array_equal(a, b) for pair in zip(first, second, strict=True) for a, b in zip(*pair, strict=True))
     if not same:
@@ -64,8 +65,48 @@ def _indices(data: Dataset, splits: Splits, seed: int) -> list[tuple[np.ndarray,
 
 def _drawn(data: Dataset, splitter: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     # Splitters of scikit-learn only look at the number of rows of X. A copy, because a RandomState moves on.
-    pairs = copy.deepcopy(splitter).split(np.zeros((data.n_samples, 1)), data.y)
+    with warnings.catch_warnings():  # a splitter that ignores groups is refused where it divides one
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")
+        pairs = list(copy.deepcopy(splitter).split(np.zeros((data.n_samples, 1)), data.y, data.row_groups))
+    groups = np.arange(data.n_samples) if data.row_groups is None else data.row_groups
+    for train, test in pairs if data.row_groups is not None else ():
+        if np.isin(groups[test], groups[train]).any():
+            raise ValueError(
+                f"{type(splitter).__name__} divides groups of rows, so that a row is judged by others of its group. "
+                "Take a number of folds, or a splitter that keeps groups together, such as GroupKFold."
+            )
     return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+
+
+def folds_of(data: Dataset, n_folds: int, seed: int) -> Splits:
+    """A splitter into shuffled folds: stratified for classes, and never dividing a group of rows.
+
+    Where rows belong together, label sets are stratified as well, so that rare labels are in every fold. Give
+    `data.row_groups` as `groups` to `split`.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data set.
+    n_folds, seed : int
+        Number of folds, and the seed of their order.
+
+    Examples
+    --------
+    >>> from ramify.datasets import make_multilabel
+    >>> from ramify.study.splits import folds_of
+    >>> folds_of(make_multilabel(60, random_state=0), 3, 0)
+    KFold(n_splits=3, random_state=0, shuffle=True)
+    """
+    kind = data.target_type
+    drawn: dict[str, Any] = {"random_state": seed % 2**32}
+    if data.row_groups is not None and kind.has_sets:
+        return IterativeStratification(n_folds, **drawn)
+    if kind.has_one_label:
+        made = StratifiedKFold if data.row_groups is None else StratifiedGroupKFold
+    else:
+        made = KFold if data.row_groups is None else GroupKFold
+    return made(n_folds, shuffle=True, **drawn)
 
 
 def _weighted(data: Dataset) -> Dataset:
