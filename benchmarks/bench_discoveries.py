@@ -234,7 +234,7 @@ def shuffled_claims(name: str, seed: int, given: str) -> dict[str, Any]:
     """Claims on a real set whose target is in another order."""
     data = real_set(name)
     order = np.random.default_rng([seed, 7]).permutation(data.n_samples)
-    forest = forests.forest_for(data.target, hierarchy=data.hierarchy, n_estimators=200, min_samples_leaf=3)
+    forest = forest_choice.forest_for(data.target, hierarchy=data.hierarchy, n_estimators=200, min_samples_leaf=3)
     forest.set_params(categorical_features=list(data.categorical_features) or None)
     found = discoveries(forest, data.X, take_rows(data.y, order), given=given, random_state=seed, n_jobs=1)
     return {"n_claims": len(found.claims)}

@@ -118,10 +118,10 @@ def test_trees_without_held_out_rows_say_so_and_claim_nothing(planted, ensemble)
     assert "are associated with branches" in content["claims"]["sentences"][1]
 
 
-def test_the_terminal_says_that_gains_are_in_the_bag(planted, outputs):
+def test_the_terminal_says_that_gains_are_in_bag(planted, outputs):
     arguments = [str(outputs[0] / "planted.arff"), "--trees", "5", "--ensemble", "extra-trees", "--jobs", "1"]
     told = " ".join(CliRunner().invoke(rank, arguments, catch_exceptions=False).output.split())
-    assert "by genie3 (gains in the bag)" in told
+    assert "by genie3 (in-bag gains)" in told
     assert f"Features of a branch are ranked by {IN_BAG}." in told
     assert "No claims: these trees have no out-of-bag rows to test on" in told
 

@@ -13,12 +13,10 @@ from ramify.analysis.claiming import associated
 from ramify.analysis.deployment import remember_columns
 from ramify.analysis.methods import MODEL_METHODS, default_method
 from ramify.analysis.model_data import (
-    chain_target,
     learnt_and_unseen,
     model_features,
     model_target,
     remember_names,
-    row_weights_and_groups,
 )
 from ramify.analysis.model_quality import label_parts, measured, measured_by_folds, table_parts
 from ramify.analysis.results import Results
@@ -249,10 +247,8 @@ def fitted_estimator(
         model.set_params(oob_score=True)
     if calibrate is not None:
         model = Calibrated(model, method=calibrate)
-    if not (record.of_forest or isinstance(model, Portfolio)):
-        return model.fit(model_features(data), chain_target(data), **row_weights_and_groups(data, model))
-    model.fit(model_features(data), model_target(data), **row_weights_and_groups(data, model))
-    if data.target_type.has_sets and data.hierarchy is None:  # a sparse matrix has no names
+    record.fit(model, model_features(data), data)
+    if data.target_type.has_sets and data.hierarchy is None and not record.by_chains:  # a sparse matrix has no names
         inner = [model.estimator_] if calibrate is not None else getattr(model, "members_", {}).values()
         for named in (model, *inner):
             named.label_names_ = data.label_names

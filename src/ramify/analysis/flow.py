@@ -15,7 +15,6 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from ramify.analysis.claiming import claims_and_associations
 from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS, branch_credit, default_methods
 from ramify.analysis.model_data import (
-    chain_target,
     learnt_and_unseen,
     model_target,
     nominal_features,
@@ -128,8 +127,8 @@ def analyse(
     rankers = {name: RANKING_METHODS[name].build(learnt, forest=forest, relief=relief) for name in methods}
     rankings, grown = _rankings(rankers, learnt)
     parts: dict[str, Any] = {}
-    if "lcc" in rankers:
-        parts["label_importances"] = rankers["lcc"].importance_frame().iloc[:, learnt.n_features :]
+    for name, ranker in rankers.items():
+        parts |= RANKING_METHODS[name].parts(ranker, learnt)
     if fdr is not None:
         asked: dict[str, Any] = {
             "given": given,
@@ -206,8 +205,7 @@ def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, Feature
             found["genie3"] = held_out_ranking(found)
     for name, ranker in rankers.items():
         if name not in scores:
-            target = chain_target(data) if name == "lcc" else model_target(data)
-            found[name] = ranker.fit(data.X, target, **row_weights_and_groups(data, ranker)).ranking_
+            found[name] = RANKING_METHODS[name].fit(ranker, data.X, data).ranking_
     return {name: _named(found[name], data) for name in rankers}, grown
 
 
@@ -247,7 +245,7 @@ class _Quality:
 
     def neighbors(self, rankers: dict[str, Any], rankings: dict[str, FeatureRanking]) -> dict[str, Any]:
         """Quality on the test part, or on a third of the rows that a second ranking does not see."""
-        usable = _without_chains(rankers)
+        usable = _repeatable(rankers)
         if not usable or not self.learnt.target_type.measure:
             return {}
         train, test = self.learnt, self.unseen
@@ -280,7 +278,7 @@ class _Quality:
         """A curve for every ranking, and the band of random ones."""
         curves: dict[str, Curve] = {}
         parts: dict[str, Any] = {"curves": curves}
-        for name, ranker in _without_chains(rankers).items():
+        for name, ranker in _repeatable(rankers).items():
             found = addition_curve(
                 _plain(ranker),
                 self.learnt.X,
@@ -311,9 +309,9 @@ def _two_thirds_and_one(data: Dataset, seed: int) -> tuple[np.ndarray, np.ndarra
     return next(GroupShuffleSplit(1, test_size=1 / 3, random_state=seed).split(rows, groups=data.row_groups))
 
 
-def _without_chains(rankers: dict[str, Any]) -> dict[str, Any]:
-    """The rankers that can be fitted again and again; a chain per label is too slow for that."""
-    return {name: ranker for name, ranker in rankers.items() if name != "lcc"}
+def _repeatable(rankers: dict[str, Any]) -> dict[str, Any]:
+    """The rankers that are quick enough to be fitted again and again."""
+    return {name: ranker for name, ranker in rankers.items() if RANKING_METHODS[name].repeatable}
 
 
 def _facts(

@@ -64,6 +64,12 @@ class Method:
         Whether it selects features for each row.
     of_forest : bool
         Whether it is a score, or the prediction, of a forest.
+    repeatable : bool
+        Whether it is quick enough to be fitted again on parts of the rows.
+    by_chains : bool
+        Whether chains compute it, which take label sets as a dense frame.
+    gives : callable, optional
+        What else the fitted estimator gives, as parts of `Results`: `gives(name, ranker, data)`.
 
     Examples
     --------
@@ -80,6 +86,30 @@ class Method:
     per_label: bool = False
     per_row: bool = False
     of_forest: bool = False
+    repeatable: bool = True
+    by_chains: bool = False
+    gives: Callable[[str, Any, Dataset], dict[str, Any]] | None = None
+
+    def fit(self, estimator: Any, X: Any, data: Dataset) -> Any:
+        """Fit the estimator that `build` made, with the weights and groups of the rows.
+
+        Parameters
+        ----------
+        estimator : estimator
+            What `build` returned.
+        X : array, CSC or frame
+            The features: those of `data`, or the same with their names.
+        data : Dataset
+            With a target.
+        """
+        from ramify.analysis.model_data import chain_target, model_target, row_weights_and_groups
+
+        target = chain_target(data) if self.by_chains else model_target(data)
+        return estimator.fit(X, target, **row_weights_and_groups(data, estimator))
+
+    def parts(self, ranker: Any, data: Dataset) -> dict[str, Any]:
+        """What the fitted ranker gives besides a ranking, as parts of `Results`."""
+        return {} if self.gives is None else self.gives(self.name, ranker, data)
 
 
 _PETKOVIC = (
@@ -146,13 +176,17 @@ def _chain_ranker(data: Dataset, *, forest: dict[str, Any], **_: Any) -> Any:
     return MODEL_METHODS["lcc"].build(data, **{name: value for name, value in forest.items() if name != "oob_score"})
 
 
+def _label_importances(name: str, ranker: Any, data: Dataset) -> dict[str, Any]:
+    return {"label_importances": {name: ranker.importance_frame().iloc[:, data.n_features :]}}
+
+
 RANKING_METHODS = {
     method.name: method
     for method in (
         Method(
             "genie3_oob",
             _forest_score("genie3_oob"),
-            "how much a feature's splits reduce the spread of the labels, measured on examples the tree did not see.",
+            "how much a feature's splits reduce the spread of the labels, measured on out-of-bag rows.",
             _LI,
             needs_out_of_bag=True,
             per_label=True,
@@ -176,7 +210,7 @@ RANKING_METHODS = {
         Method(
             "permutation",
             _forest_score("permutation"),
-            "how much worse the forest predicts when a feature's values are shuffled among unseen examples.",
+            "how much worse the forest predicts when a feature's values are permuted among out-of-bag rows.",
             _PETKOVIC,
             needs_out_of_bag=True,
             per_label=True,
@@ -196,6 +230,9 @@ RANKING_METHODS = {
             "(L-classifier chains).",
             _CHAINS,
             per_label=True,
+            repeatable=False,
+            by_chains=True,
+            gives=_label_importances,
         ),
     )
 }
@@ -340,7 +377,7 @@ MODEL_METHODS = {
         _CARUANA,
     ),
     **{
-        name: Method(name, _chains(name, class_name), meaning, paper)
+        name: Method(name, _chains(name, class_name), meaning, paper, by_chains=True)
         for name, class_name, meaning, paper in (
             ("br", "BinaryRelevance", "one classifier per label, each alone.", _CHAINS),
             ("lp", "LabelPowerset", "one classifier whose classes are the label sets that occur.", _CHAINS),
@@ -373,8 +410,8 @@ MODEL_METHODS = {
 }
 """Methods that predict. `build(data, random_state=..., n_jobs=..., verbose=..., **forest parameters)`."""
 
-HELD_OUT = "credit on rows that a tree has not seen"
-IN_BAG = "gains in the bag, which credit a feature that is good for anything to every branch"
+HELD_OUT = "credit on out-of-bag rows"
+IN_BAG = "in-bag gains, which credit a feature that is good for anything to every branch"
 """What scores per label of a forest are."""
 
 OWN_METHOD = "scores as computed by this method."

@@ -80,9 +80,9 @@ class Results:
         Why there are none, where they were asked for.
     associations : Discoveries, optional
         Which features are associated with which branches, where `discoveries` asks for more than that.
-    label_importances : frame, optional
-        How much each label (columns) helps to predict each label (rows), by L-classifier chains; in the unit of the
-        scores per label of their ranking.
+    label_importances : mapping of str to frame
+        How much each label (columns) helps to predict each label (rows), by the ranking that says so; in the unit of
+        its scores per label.
     measures : frame, optional
         How well a model predicts, from `ramify.metrics.measure_table`.
     measured_on : str
@@ -140,7 +140,7 @@ class Results:
     discoveries: Discoveries | None = None
     no_claims: str = ""
     associations: Discoveries | None = None
-    label_importances: pd.DataFrame | None = None
+    label_importances: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     measures: pd.DataFrame | None = None
     measured_on: str = ""
     label_measures: pd.DataFrame | None = None
@@ -254,15 +254,14 @@ class Results:
         n_best : int, default=3
             How many at most; labels without importance are left out.
         """
-        if self.label_importances is None:
-            return {}
-        of_features = self.rankings["lcc"].per_label
-        found = {}
-        for at, (label, row) in enumerate(self.label_importances.iterrows()):
-            total = float(row.sum() + (0 if of_features is None else of_features[:, [at]].sum()))
-            best = row[row > 0].sort_values(ascending=False, kind="stable").head(n_best)
-            found[str(label)] = [(str(name), float(value) / total) for name, value in best.items()]
-        return found
+        helping: dict[str, list[tuple[str, float]]] = {}
+        for method, importances in self.label_importances.items():
+            of_features = self.rankings[method].per_label
+            for at, (label, row) in enumerate(importances.iterrows()):
+                total = float(row.sum() + (0 if of_features is None else of_features[:, [at]].sum()))
+                best = row[row > 0].sort_values(ascending=False, kind="stable").head(n_best)
+                helping[str(label)] = [(str(name), float(value) / total) for name, value in best.items()]
+        return helping
 
     def _repr_html_(self) -> str:
         from ramify.analysis.first_table import MARKS, MEANINGS, associated_sentences, beside, unclaimed_reasons

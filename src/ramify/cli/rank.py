@@ -215,7 +215,7 @@ def _write_per_label(found: Results, path: str) -> None:
     from ramify.writing import neutralised, whole_text
 
     ranking = found.label_ranking
-    of_labels = found.label_importances if found.per_label()[0] == "lcc" else None
+    of_labels = found.label_importances.get(found.per_label()[0])
     cells = ranking.per_label.tocoo()
     order = np.lexsort((-cells.data, cells.coords[1]))
     with whole_text(Path(path)) as file:

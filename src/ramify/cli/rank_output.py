@@ -123,7 +123,7 @@ def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branche
             screen.print(_branch_table(found, n_branches, titles))
         for method, ranking in found.rankings.items():
             screen.print(_top_table(ranking, found.claims_of(), f"Top features by {method}", n_top, titles))
-        if found.label_importances is not None:
+        if found.label_importances:
             screen.print(_helping_labels_table(found, n_branches, titles))
         if data.feature_hierarchy is not None:
             screen.print(_group_table(found, n_top, titles))
@@ -157,10 +157,10 @@ def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[st
         shown = labels or [name for _, name in branches_that_fit(found, 1_000_000)]
         content["branches"] = {name: _branch_lines(found, name) for name in shown}
         content["branches_by"] = {"method": found.per_label()[0], "scores": branch_credit(found.label_ranking)}
-    if found.label_importances is not None:
+    for importances in found.label_importances.values():
         content["label_importances"] = {
             str(label): {str(name): float(value) for name, value in row.items()}
-            for label, row in found.label_importances.iterrows()
+            for label, row in importances.iterrows()
         }
     if found.knn_quality:
         content["knn_quality"] = {
@@ -287,7 +287,7 @@ def _helping_labels_table(found: Results, n_lines: int, titles: Mapping[str, str
         cells = [f"{_titled(name, titles)} {100 * share:.0f} %" for name, share in best]
         rows.append([_titled(label, titles), *cells, *[""] * (_TOPS - len(cells))])
     more = f" ({len(rows)} of {len(helpers)} labels)" if len(rows) < len(helpers) else ""
-    title = f"Which labels help to predict which, by lcc{more}"
+    title = f"Which labels help to predict which, by {', '.join(found.label_importances)}{more}"
     return table(title, ["label", *(f"label {number}" for number in range(1, _TOPS + 1))], rows)
 
 

@@ -100,7 +100,7 @@ def significance(
     n_repeats : int, default=20
         Number of repetitions.
     per_label : bool or "branch", default=False
-        Whether to give p-values per label too, or per branch: a label with all labels below it. Gains in the bag credit
+        Whether to give p-values per label too, or per branch: a label with all labels below it. In-bag gains credit
         a feature that is good for anything to every label, so they are refused here; which feature drives which branch
         is what `discoveries` tests.
     random_state : int, RandomState or None
@@ -152,7 +152,7 @@ def significance(
             )
         if per_label and ranking.origin.get("method") == "genie3":
             raise ValueError(
-                "Scores per label from gains in the bag have no valid p-values: a feature that is good for anything is "
+                "Scores per label from in-bag gains have no valid p-values: a feature that is good for anything is "
                 "credited to every label. Use scores='genie3_oob' or 'permutation', or ramify.ranking.discoveries: it "
                 "tests what drives each branch."
             )
