@@ -1,24 +1,29 @@
 """Trees, neighbours, kernels, networks and their portfolio beside published methods: pooled average precision.
 
-    python benchmarks/bench_accuracy.py [--data FOLDER] [--sets NAME ...] [--members NAME ...] [--jobs 16] [--seeds 3]
-                                        [--results FOLDER] [--write FILE]
+    python benchmarks/bench_accuracy.py [--data FOLDER] [--sets NAME ...] [--seeds 3] [--processes 16] [--jobs 1]
+                                        [--seconds S] [--results FOLDER] [--write FILE]
+    python benchmarks/bench_accuracy.py --peers     # scikit-learn, LightGBM and XGBoost
     python benchmarks/bench_accuracy.py --rounds    # CPU seconds per round beside XGBoost's trees of vectors
 
-Settings (learning rate, number of rounds, who is in the portfolio) are chosen on the validation part, or on a fixed
-third of the training rows where there is none; then the models are fitted to both parts and measured once on the test
-part. Labels that all rows have are left out for the Gene Ontology, as in the published values. Finished
-runs are kept in the folder of results and not repeated, so a call that was stopped goes on where it was. Data lie in
-the folder that --data or RAMIFY_DATA names. With --jobs, members run side by side; figures do not depend on it, CPU
-seconds hardly.
+`Portfolio(hierarchy=...)`, as it is without further settings, chooses its members, their rounds, epochs and weights on
+the validation part, or on a fixed third of the training rows where there is none; then those chosen are fitted to both
+parts and measured once on the test part. Labels that all rows have are left out for the Gene Ontology, as in the
+published values. Each data set and seed has a process of its own, started in the order of --sets, seed after seed.
+Finished runs are kept in the folder of results and not repeated, so a call that was stopped (by --seconds, say) goes on
+where it was. Data lie in the folder that --data or RAMIFY_DATA names. Figures depend neither on --processes nor on
+--jobs, the threads of a process; CPU seconds hardly.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import platform
+import resource
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +31,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.stats import rankdata
-from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 import ramify
-from ramify.compare import compare
 from ramify.datasets import Dataset, read
-from ramify.ensemble import (
-    BoostedClassifier,
-    ForestClassifier,
-    KernelClassifier,
-    NeighborsClassifier,
-    NetworkClassifier,
-    Portfolio,
-)
+from ramify.ensemble import BoostedClassifier, Portfolio
+from ramify.ensemble.portfolio import members_by_default
 from ramify.metrics import average_precision_score
 
 PUBLISHED = {
@@ -73,19 +70,8 @@ MEMBERS = (
     "networks",
     "portfolio",
 )
-FORESTS = {
-    "default": {},
-    "20 % of the features": {"max_features": 0.2},
-    "3 rows per leaf": {"min_samples_leaf": 3},
-    "both": {"max_features": 0.2, "min_samples_leaf": 3},
-}
-"""Settings of the default forest, with bootstrap, that are compared on held-out rows."""
-
-PEERS = ("scikit-learn", "XGBoost")
+PEERS = ("scikit-learn", "LightGBM", "XGBoost")
 MANY_LABELS = 1000
-FEW_LABELS = 60
-MANY_CELLS = 1_000_000
-"""Values of features above which boosted trees look at 10 % of the features in a node, for their cost."""
 
 
 def files_of(name: str, folder: Path) -> list[Path]:
@@ -97,81 +83,46 @@ def files_of(name: str, folder: Path) -> list[Path]:
     return sorted(folder.glob(pattern))
 
 
-def stacked(parts: list[Any]) -> Any:
-    """Rows of several parts, one part after the other."""
-    return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.vstack(parts)
-
-
-def split(data: Dataset) -> tuple[Any, Any, list[tuple[np.ndarray, np.ndarray]], Dataset]:
-    """Rows to learn from, the one fold to choose by, and the test part."""
-    parts = {part: data.part(part) for part in ("train", "valid", "test") if part in (data.parts or {})}
-    known = [parts[part] for part in ("train", "valid") if part in parts]
-    X, Y = stacked([part.X for part in known]), stacked([part.y for part in known])
-    order = np.arange(Y.shape[0])
+def split(data: Dataset) -> tuple[Any, Any, list[tuple[np.ndarray, np.ndarray]], Any, Any]:
+    """Rows to learn from, the one fold to choose by, and the test part; features as columns that know what they are."""
+    X = sparse.csr_array(data.X) if sparse.issparse(data.X) else data.to_frame()
+    parts = data.parts or {}
+    known = np.concatenate([parts[name] for name in ("train", "valid") if name in parts])
+    order, n_train = np.arange(len(known)), len(parts["train"])
     if "valid" not in parts:
-        order = np.random.default_rng(0).permutation(Y.shape[0])
-    n_train = known[0].y.shape[0] if "valid" in parts else 2 * Y.shape[0] // 3
-    return X, Y, [(np.sort(order[:n_train]), np.sort(order[n_train:]))], parts["test"]
+        order, n_train = np.random.default_rng(0).permutation(len(known)), 2 * len(known) // 3
+    of_rows = (lambda rows: X[rows]) if sparse.issparse(X) else (lambda rows: X.iloc[rows])
+    folds = [(np.sort(order[:n_train]), np.sort(order[n_train:]))]
+    return of_rows(known), data.y[known], folds, of_rows(parts["test"]), data.y[parts["test"]]
 
 
-def members(data: Dataset, n_cells: int, seed: int) -> dict[str, Any]:
-    """What the portfolio chooses from."""
-    common: dict[str, Any] = {
-        "hierarchy": data.hierarchy,
-        "categorical_features": data.categorical_features,
-        "random_state": seed,
-    }
-    extra = {"splitter": "random", "bootstrap": False, "max_features": 0.2, "min_samples_leaf": 3, **common}
-    found: dict[str, Any] = {
-        "random forest": ForestClassifier(100, **common),
-        "extra trees": ForestClassifier(300, **extra),
-        "oblique extra trees": ForestClassifier(300, oblique=2, **extra),
-        "weighted neighbours": NeighborsClassifier(**common),
-        "kernel": KernelClassifier(**common),
-        "networks": NetworkClassifier(n_epochs=64, early_stopping=None, **common),
-    }
-    boosted = {"sketch": 30, "early_stopping": None, "max_features": 0.1 if n_cells > MANY_CELLS else 0.3, **common}
-    if len(data.label_names) > MANY_LABELS:  # one setting, few rounds: the cost grows with the labels
-        found["boosted trees"] = BoostedClassifier(240, learning_rate=0.1, **boosted)
-    else:
-        found["boosted trees"] = BoostedClassifier(400, **boosted)
-        found["boosted trees, fast"] = BoostedClassifier(500, learning_rate=0.1, l2=0.2, max_samples=1.0, **boosted)
-    return found
-
-
-def reached(name: str, data: Dataset, test: Dataset, predicted: np.ndarray) -> float:
+def reached(name: str, data: Dataset, truth: Any, predicted: np.ndarray) -> float:
     """Pooled average precision on the test part."""
-    truth = test.y if data.hierarchy is None else data.hierarchy.close(test.y)
+    closed = truth if data.hierarchy is None else data.hierarchy.close(truth)
     rootless = name.endswith("GO")
-    return float(average_precision_score(truth, predicted, average="micro", exclude_universal=rootless))
+    return float(average_precision_score(closed, predicted, average="micro", exclude_universal=rootless))
 
 
-def measured(name: str, folder: Path, seed: int, only: list[str] | None, n_jobs: int) -> dict[str, Any]:
-    """Test scores of the members and the portfolio on one data set."""
+def measured(name: str, folder: Path, seed: int, n_jobs: int) -> dict[str, Any]:
+    """Test scores of the portfolio and of its members, each as it was best on the rows to choose by."""
     data = read(files_of(name, folder))
-    X, Y, folds, test = split(data)
-
-    def on_test(model: Any) -> float:
-        return reached(name, data, test, model.set_params(n_jobs=n_jobs).predict_proba(test.X))
-
+    X, Y, folds, X_test, truth = split(data)
     started, clock = time.process_time(), time.perf_counter()
-    candidates = members(data, X.shape[0] * X.shape[1], seed)
-    candidates = {title: made for title, made in candidates.items() if not only or title.partition(",")[0] in only}
-    portfolio = Portfolio(candidates, hierarchy=data.hierarchy, cv=folds, n_jobs=n_jobs).fit(X, Y)
+    portfolio = Portfolio(hierarchy=data.hierarchy, cv=folds, n_jobs=n_jobs, random_state=seed).fit(X, Y)
     cpu, wall = time.process_time() - started, time.perf_counter() - clock
-    found, chosen = {"portfolio": on_test(portfolio)}, {}
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    found, chosen = {"portfolio": reached(name, data, truth, portfolio.predict_proba(X_test))}, {}
     for member in MEMBERS[:-1]:
         variants = [title for title in portfolio.scores_ if title.partition(",")[0] == member]
         if variants:
-            chosen[member] = max(variants, key=portfolio.scores_.__getitem__)
-            model = portfolio.members_.get(chosen[member])
-            found[member] = on_test(model or alone(candidates, chosen[member]).set_params(n_jobs=n_jobs).fit(X, Y))
+            best = chosen[member] = max(variants, key=portfolio.scores_.__getitem__)
+            model = portfolio.members_.get(best) or alone(best, data, seed).set_params(n_jobs=n_jobs).fit(X, Y)
+            found[member] = reached(name, data, truth, model.predict_proba(X_test))
     return {
         "name": name,
         "seed": seed,
         "labels": len(data.label_names),
         "rows": int(Y.shape[0]),
-        "members": described(candidates),
         "test": found,
         "chosen": chosen,
         "weights": portfolio.weights_,
@@ -179,106 +130,53 @@ def measured(name: str, folder: Path, seed: int, only: list[str] | None, n_jobs:
         "held_out": portfolio.scores_,
         "cpu": cpu,
         "wall": wall,
+        "memory": memory,
         "jobs": n_jobs,
     }
 
 
-def alone(candidates: dict[str, Any], title: str) -> Any:
+def alone(title: str, data: Dataset, seed: int) -> Any:
     """A member with the number of rounds or epochs that its title says."""
-    if title in candidates:
-        return clone(candidates[title])
+    members = members_by_default(data.hierarchy, is_regression=False, seed=seed)
+    if title in members:
+        return members[title]
     name, _, stage = title.rpartition(", ")
     count, unit = stage.split()
-    return clone(candidates[name]).set_params(**{"n_epochs" if unit == "epochs" else "n_estimators": int(count)})
+    return members[name].set_params(**{"n_epochs" if unit == "epochs" else "n_estimators": int(count)})
 
 
-def completed(run: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """A run with the test score of the oblique extra trees, which its portfolio did not have to choose from."""
-    name, member = run["name"], "oblique extra trees"
+def peers(name: str, folder: Path, n_jobs: int) -> dict[str, float]:
+    """Test scores of scikit-learn's forest, of LightGBM and of XGBoost, the last two with a model per label."""
+    import lightgbm
+    import xgboost
+
     data = read(files_of(name, folder))
-    X, Y, _, test = split(data)
-    made = members(data, X.shape[0] * X.shape[1], run["seed"])[member].set_params(n_jobs=1)
-    run["test"][member] = reached(name, data, test, made.fit(X, Y).predict_proba(test.X))
-    return run
+    X, Y, _, X_test, truth = split(data)
+    X, X_test = (part if sparse.issparse(part) else as_codes(part) for part in (X, X_test))
+    closed = sparse.csc_array(Y if data.hierarchy is None else data.hierarchy.close(Y))
+    forest = RandomForestClassifier(100, random_state=0, n_jobs=n_jobs).fit(X, closed.toarray().astype(np.int8))
+    parts = zip(forest.predict_proba(X_test), forest.classes_, strict=True)
+    found = {"scikit-learn": np.column_stack([one[:, 1] if len(c) == 2 else one[:, 0] * c[0] for one, c in parts])}
+    kinds = {
+        "LightGBM": lightgbm.LGBMClassifier(100, random_state=0, n_jobs=n_jobs, verbose=-1),
+        "XGBoost": xgboost.XGBClassifier(n_estimators=100, random_state=0, n_jobs=n_jobs),
+    }
+    for title, kind in kinds.items():
+        found[title] = np.zeros((X_test.shape[0], closed.shape[1]))
+        for label in range(closed.shape[1]):
+            having = closed[:, [label]].toarray().ravel().astype(np.int8)
+            constant = having.min() == having.max()
+            found[title][:, label] = having[0] if constant else kind.fit(X, having).predict_proba(X_test)[:, 1]
+    return {title: reached(name, data, truth, predicted) for title, predicted in found.items()}
 
 
-def peers(name: str, folder: Path) -> dict[str, float]:
-    """Test scores of scikit-learn's forest and of XGBoost's trees of vectors, where their cost allows it."""
-    data = read(files_of(name, folder))
-    X, Y, _, test = split(data)
-    n_labels = len(data.label_names)
-    closed = Y if data.hierarchy is None else data.hierarchy.close(Y)
-    truth = np.asarray(closed.todense() if sparse.issparse(closed) else closed, dtype=np.int8)
-    found = {}
-    if n_labels <= MANY_LABELS:
-        forest = RandomForestClassifier(100, random_state=0).fit(X, truth)
-        parts = zip(forest.predict_proba(test.X), forest.classes_, strict=True)
-        columns = [part[:, list(values).index(1)] if 1 in values else np.zeros(len(part)) for part, values in parts]
-        found["scikit-learn"] = reached(name, data, test, np.column_stack(columns))
-    if n_labels <= FEW_LABELS:
-        import xgboost
-
-        model = xgboost.XGBClassifier(
-            n_estimators=100, multi_strategy="multi_output_tree", tree_method="hist", max_depth=6, n_jobs=1
-        ).fit(X, truth)
-        found["XGBoost"] = reached(name, data, test, model.predict_proba(test.X))
-    return found
-
-
-def forests(name: str, folder: Path) -> dict[str, float]:
-    """Pooled average precision of settings of the forest on the rows to choose by; the test part is not looked at."""
-    data = read(files_of(name, folder))
-    X, Y, [(train, held_out)], _ = split(data)
-    truth = Y[held_out] if data.hierarchy is None else data.hierarchy.close(Y[held_out])
-    found = {}
-    for title, given in FORESTS.items():
-        forest = ForestClassifier(
-            hierarchy=data.hierarchy, categorical_features=data.categorical_features, random_state=0, **given
-        ).fit(X[train], Y[train])
-        predicted = forest.predict_proba(X[held_out])
-        rootless = name.endswith("GO")
-        found[title] = float(average_precision_score(truth, predicted, average="micro", exclude_universal=rootless))
-    return found
-
-
-def forest_lines(found: dict[str, dict[str, float]]) -> list[str]:
-    """Settings of the forest over the data sets, by the package's own statistics."""
-    if len(found) < 3:
-        return []
-    frame = pd.DataFrame.from_dict(found, orient="index")[list(FORESTS)]
-    result = compare(frame)
-    ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in result.ranks.items())
-    return [
-        "## Settings of the forest",
-        "",
-        "Bootstrap forests of 100 trees on the rows to choose by (the test parts are not looked at), one seed.",
-        "",
-        "| data | " + " | ".join(FORESTS) + " |",
-        "|---|" + "---|" * len(FORESTS),
-        *(
-            f"| {name} | " + " | ".join(f"{value:.3f}" for value in row) + " |"
-            for name, row in zip(frame.index, frame.to_numpy(), strict=True)
-        ),
-        "",
-        f"{result.sentence} Average ranks: {ranks}.",
-        "",
-    ]
-
-
-def described(candidates: dict[str, Any]) -> dict[str, str]:
-    """Settings of the members that are not their defaults, aside from the data's own and the seed."""
-    found = {}
-    for name, member in candidates.items():
-        standard = type(member)().get_params()
-        given = {key: value for key, value in member.get_params(deep=False).items() if value is not standard[key]}
-        given = {
-            key: value
-            for key, value in given.items()
-            if key not in ("hierarchy", "categorical_features", "random_state") and value != standard[key]
-        }
-        settings = ", ".join(f"{key}={value!r}" for key, value in given.items())
-        found[name] = f"{type(member).__name__}({settings})"
-    return found
+def as_codes(frame: pd.DataFrame) -> np.ndarray:
+    """Columns as numbers; nominal ones as the positions of their values, for methods that have no more."""
+    coded = {
+        name: column.cat.codes.where(column.notna()) if isinstance(column.dtype, pd.CategoricalDtype) else column
+        for name, column in frame.items()
+    }
+    return np.column_stack([np.asarray(column, dtype=float) for column in coded.values()])
 
 
 def finished(results: Path) -> dict[str, list[dict[str, Any]]]:
@@ -291,41 +189,44 @@ def finished(results: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def table(
-    runs: dict[str, list[dict[str, Any]]],
-    others: dict[str, dict[str, float]],
-    of_forests: dict[str, dict[str, float]],
-    rounds: dict[str, float] | None,
+    runs: dict[str, list[dict[str, Any]]], others: dict[str, dict[str, float]], rounds: dict[str, float] | None
 ) -> str:
     """The results as a page."""
     lines = [
         "# Accuracy",
         "",
-        "Pooled average precision on the test part, larger is better (`benchmarks/bench_accuracy.py`). Settings are",
-        "chosen on the validation part, or on a fixed third of the training rows where there is none; then the models",
-        "are fitted to both. Labels that all rows have are left out for the Gene Ontology (GO). C-HMCNN, HMCN-F and",
-        "CLUS-ENS as Giunchiglia and Lukasiewicz (2020) print them. Means over the seeds; CPU seconds are of one seed,",
-        "choosing and fitting all members. Once, with one seed: scikit-learn is its `RandomForestClassifier(100)` (up",
-        f"to {MANY_LABELS} labels), XGBoost 100 rounds of trees of vectors, depth 6 (up to {FEW_LABELS} labels, as its",
-        "cost grows with them). Oblique extra trees, the extra trees with `oblique=2`, were added to finished runs of",
-        "some sets (`--oblique`), where the portfolio had no such choice. A line is of the sets where its method ran.",
+        "Pooled average precision on the test part, larger is better (`benchmarks/bench_accuracy.py`). The portfolio",
+        "is `Portfolio(hierarchy=...)` without further settings: it chooses its members, their rounds, epochs and",
+        "weights on the validation part, or on a fixed third of the training rows where there is none; then those",
+        "chosen are fitted to both parts and measured once on the test part. Members are shown as they were best on the",
+        "rows to choose by. Labels that all rows have are left out for the Gene Ontology (GO). C-HMCNN, HMCN-F and",
+        "CLUS-ENS as Giunchiglia and Lukasiewicz (2020) print them. Means over the seeds, with the portfolio's standard",
+        "deviation; CPU seconds and memory, the process at its peak, are of one seed: choosing and fitting all.",
+        "Once, with one seed: scikit-learn is its `RandomForestClassifier(100)`, LightGBM and XGBoost have a model of",
+        f"100 rounds per label (up to {MANY_LABELS} labels, as their cost grows with them).",
         "",
-        "| data | labels | seeds | C-HMCNN | HMCN-F | CLUS-ENS | "
-        + " | ".join((*PEERS, *MEMBERS))
-        + " | portfolio is | CPU s |",
+        "| data | labels | seeds | C-HMCNN | HMCN-F | CLUS-ENS | " + " | ".join((*PEERS, *MEMBERS)) + " | CPU s | GB |",
         "|---|---|---|---|---|---|" + "---|" * (len(PEERS) + len(MEMBERS) + 2),
     ]
-    for name in (*PUBLISHED, *LABEL_SETS):
-        if name not in runs:
-            continue
+    names = [name for name in (*PUBLISHED, *LABEL_SETS) if name in runs]
+    for name in names:
         of_set = runs[name]
         published = [f"{value:.3f}" for value in PUBLISHED.get(name, ())] or ["-"] * 3
-        own = [f"{mean_of(of_set, member):.3f}" if mean_of(of_set, member) else "-" for member in MEMBERS]
+        own = [f"{mean:.3f}" if (mean := mean_of(of_set, member)) is not None else "-" for member in MEMBERS]
+        if len(of_set) > 1:
+            own[-1] += f" ± {np.std([run['test']['portfolio'] for run in of_set], ddof=1):.3f}"
         theirs = [f"{others[name][peer]:.3f}" if peer in others.get(name, {}) else "-" for peer in PEERS]
-        weights = "; ".join(f"{share:.2f} {member}" for member, share in of_set[0]["weights"].items())
-        cells = [name, str(of_set[0]["labels"]), str(len(of_set)), *published, *theirs, *own, weights]
-        cells.append(f"{of_set[0]['cpu']:.0f}")
+        cells = [name, str(of_set[0]["labels"]), str(len(of_set)), *published, *theirs, *own]
+        cells += [f"{of_set[0]['cpu']:.0f}", f"{of_set[0]['memory'] / 1e3:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", *summary(runs), "", *settings(runs), "", *forest_lines(of_forests)]
+    lines += ["", *summary(runs), "", "## What the portfolio is", ""]
+    lines += ["Weights of the first seed, and what each member added on the rows to choose by.", ""]
+    for name in names:
+        run = runs[name][0]
+        shares = sorted(run["weights"].items(), key=lambda item: -item[1])
+        told = "; ".join(f"{share:.2f} {member} ({run['added'][member]:+.4f})" for member, share in shares)
+        lines.append(f"- {name}: {told}.")
+    lines.append("")
     if rounds is not None:
         lines += [
             f"One round on cellcycle_FUN (499 labels, one thread): {1000 * rounds['ramify']:.0f} ms of CPU, XGBoost",
@@ -342,16 +243,6 @@ def mean_of(of_set: list[dict[str, Any]], member: str) -> float | None:
     if not all(member in run["test"] for run in of_set):
         return None
     return float(np.mean([run["test"][member] for run in of_set]))
-
-
-def settings(runs: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """What the members were, and for which data sets where that differs."""
-    by_members: dict[str, list[str]] = {}
-    for name, of_set in runs.items():
-        for run in of_set:
-            key = "; ".join(f"{member} is `{made}`" for member, made in run["members"].items())
-            by_members.setdefault(key, []).append(name)
-    return [f"- {', '.join(dict.fromkeys(names))}: {key}." for key, names in by_members.items()]
 
 
 def summary(runs: dict[str, list[dict[str, Any]]]) -> list[str]:
@@ -376,11 +267,11 @@ def summary(runs: dict[str, list[dict[str, Any]]]) -> list[str]:
 
 
 def cpu_per_round(folder: Path, n_rounds: int = 2) -> dict[str, float]:
-    """CPU seconds per round of Ramify and of XGBoost on cellcycle_FUN."""
+    """CPU seconds per round of Ramify and of XGBoost's trees of vectors on cellcycle_FUN."""
     import xgboost
 
     data = read(files_of("cellcycle_FUN", folder))
-    X, Y, _, _ = split(data)
+    X, Y, *_ = split(data)
     Y = np.asarray(data.hierarchy.close(Y).todense())
     started = time.process_time()
     BoostedClassifier(100, hierarchy=data.hierarchy, early_stopping=None, random_state=0).fit(X, Y)
@@ -389,9 +280,35 @@ def cpu_per_round(folder: Path, n_rounds: int = 2) -> dict[str, float]:
         n_estimators=n_rounds, multi_strategy="multi_output_tree", tree_method="hist", max_depth=6, n_jobs=1
     )
     started = time.process_time()
-    model.fit(X, Y)
+    model.fit(as_codes(X), Y)
     theirs = (time.process_time() - started) / n_rounds
     return {"ramify": own, "xgboost": theirs, "version": xgboost.__version__, "n_xgboost": n_rounds}
+
+
+def kept(path: Path, measure: Callable[..., dict[str, Any]], *given: Any) -> None:
+    """Measure, and write what was found all at once."""
+    run = measure(*given)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(run), encoding="utf-8")
+    part.replace(path)
+    print(path.name, {title: round(value, 4) for title, value in run.get("test", run).items()}, flush=True)
+
+
+def side_by_side(tasks: list[tuple[Any, ...]], n_processes: int, seconds: float) -> None:
+    """Each task in a process of its own, so many at a time; those that run when time is up are stopped."""
+    until = time.monotonic() + seconds
+    waiting, running = list(tasks), []
+    while (waiting or running) and time.monotonic() < until:
+        running = [process for process in running if process.is_alive()]
+        while waiting and len(running) < n_processes:
+            running.append(multiprocessing.get_context("spawn").Process(target=kept, args=waiting.pop(0)))
+            running[-1].start()
+        time.sleep(0.2)
+    for process in running:
+        process.terminate()
+        process.join()
+    if waiting or running:
+        print(f"Stopped after {seconds:.0f} s: {len(waiting) + len(running)} of {len(tasks)} runs are missing.")
 
 
 def main() -> None:
@@ -400,17 +317,12 @@ def main() -> None:
     default = os.environ.get("RAMIFY_DATA", str(Path(__file__).parents[2] / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=Path(default))
     parser.add_argument("--sets", nargs="*", default=[*PUBLISHED, *LABEL_SETS])
-    parser.add_argument("--members", nargs="*", choices=MEMBERS[:-1], help="what the portfolio chooses from; all")
-    parser.add_argument("--jobs", type=int, default=1, help="threads")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--processes", type=int, default=1, help="runs at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="threads of a run")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--results", type=Path, default=Path("bench_accuracy_results"))
-    parser.add_argument("--peers", action="store_true", help="measure scikit-learn's forest and XGBoost instead")
-    parser.add_argument(
-        "--forests", action="store_true", help="compare settings of the forest on held-out rows instead"
-    )
-    parser.add_argument(
-        "--oblique", action="store_true", help="add oblique extra trees to finished runs that were without them"
-    )
+    parser.add_argument("--peers", action="store_true", help="measure scikit-learn, LightGBM and XGBoost instead")
     parser.add_argument("--rounds", action="store_true", help="measure CPU per round beside XGBoost, nothing else")
     parser.add_argument("--write", type=Path, help="write the page of all finished runs here")
     options = parser.parse_args()
@@ -418,34 +330,17 @@ def main() -> None:
     side = options.results / "rounds.txt"
     if options.rounds:
         side.write_text(json.dumps(cpu_per_round(options.data)), encoding="utf-8")
-    elif options.oblique:
-        for path in (options.results / f"{name}_{seed}.json" for seed in range(options.seeds) for name in options.sets):
-            run = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-            if run and "oblique extra trees" not in run["test"]:
-                path.write_text(json.dumps(completed(run, options.data)), encoding="utf-8")
-                print(path.stem, {k: round(v, 4) for k, v in run["test"].items()}, flush=True)
-    elif options.peers or options.forests:
-        kind, measure = ("peers", peers) if options.peers else ("forests", forests)
-        for name in options.sets:
-            path = options.results / f"{name}.{kind}"
-            if not path.exists():
-                path.write_text(json.dumps(measure(name, options.data)), encoding="utf-8")
-    else:
-        for seed in range(options.seeds):
-            for name in options.sets:
-                path = options.results / f"{name}_{seed}.json"
-                if not path.exists():
-                    run = measured(name, options.data, seed, options.members, options.jobs)
-                    path.write_text(json.dumps(run), encoding="utf-8")
-                    scores = {title: round(value, 4) for title, value in run["test"].items()}
-                    weights = {title: round(value, 2) for title, value in run["weights"].items()}
-                    print(name, seed, scores, weights, f"{run['cpu']:.0f} s of CPU, {run['wall']:.0f} s", flush=True)
-    others, of_forests = (
-        {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(options.results.glob(f"*.{kind}"))}
-        for kind in ("peers", "forests")
-    )
+    tasks: list[tuple[Any, ...]] = []
+    if options.peers:
+        small = [name for name in options.sets if not name.endswith("GO")]
+        tasks = [(options.results / f"{name}.peers", peers, name, options.data, options.jobs) for name in small]
+    elif not options.rounds:
+        runs = [(name, seed) for seed in range(options.seeds) for name in options.sets]
+        tasks = [(options.results / f"{n}_{k}.json", measured, n, options.data, k, options.jobs) for n, k in runs]
+    side_by_side([task for task in tasks if not task[0].exists()], options.processes, options.seconds)
+    others = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in options.results.glob("*.peers")}
     rounds = json.loads(side.read_text(encoding="utf-8")) if side.exists() else None
-    page = table(finished(options.results), others, of_forests, rounds)
+    page = table(finished(options.results), others, rounds)
     print(page)
     if options.write:
         options.write.write_text(page, encoding="utf-8")

@@ -34,7 +34,7 @@ from ramify.ensemble.threshold import (
     is_fitted_threshold,
     label_sets,
 )
-from ramify.ensemble.training_data import checked_row_groups, row_folds
+from ramify.ensemble.training_data import checked_row_groups, learnt_data, row_folds
 from ramify.features import Features, learn_features, unseen_values_allowed
 from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
@@ -256,28 +256,7 @@ class Portfolio(BaseEstimator):
                 if self.hierarchy is not None:
                     member.set_params(hierarchy=self.hierarchy)
             return given
-        forest, boosted = (
-            (ForestRegressor, BoostedRegressor) if is_regression else (ForestClassifier, BoostedClassifier)
-        )
-        common: dict[str, Any] = {"random_state": seed}
-        if self.hierarchy is not None:
-            common["hierarchy"] = self.hierarchy
-        extra = {"splitter": "random", "bootstrap": False, "max_features": 0.2, "min_samples_leaf": 3, **common}
-        members: dict[str, Any] = {
-            "random forest": forest(**common),
-            "extra trees": forest(300, **extra),
-            "kernel": KernelRegressor(random_state=seed) if is_regression else KernelClassifier(**common),
-            "networks": NetworkClassifier(n_epochs=64, early_stopping=None, n_units=_NETWORK_UNITS, **common),
-            "boosted trees": boosted(400, sketch=30, early_stopping=None, **common),
-            "weighted neighbours": NeighborsClassifier(**common),
-            "boosted trees, fast": boosted(
-                500, learning_rate=0.1, l2=0.2, max_samples=1.0, sketch=30, early_stopping=None, **common
-            ),
-            "oblique extra trees": forest(300, oblique=2, **extra),
-        }
-        if is_regression:
-            del members["networks"], members["weighted neighbours"]
-        return members
+        return members_by_default(self.hierarchy, is_regression=is_regression, seed=seed)
 
     def _folds(
         self, truth: _Truth, weights: np.ndarray | None, row_groups: np.ndarray | None, seed: int
@@ -346,28 +325,31 @@ class Portfolio(BaseEstimator):
         return found
 
     def _fitted(self, members: Mapping[str, Any], data: _Data) -> dict[str, Any]:
-        """The chosen members, fitted to all rows; numbers of rounds share one fit."""
+        """The chosen members, fitted to all rows; numbers of rounds or epochs share one fit."""
         tasks: list[tuple[str, list[int]]] = []
         for name, member in members.items():
             counts = [k for k in _stage_counts(member) if _variant(name, member, k) in self.weights_]
-            if isinstance(member, NetworkClassifier):
-                tasks += [(name, [k]) for k in counts]
-            elif counts:
-                tasks.append((name, counts))
-            if name in self.weights_:
-                tasks.append((name, []))
+            tasks += [(name, counts)] * bool(counts) + [(name, [])] * (name in self.weights_)
 
         def fitted(name: str, counts: list[int], n_jobs: int | None) -> dict[str, Any]:
             member = _with_jobs(members[name], n_jobs)
             if counts:
                 member.set_params(**{_stage_parameter(member): counts[-1]})
-            member.fit(data.X, data.y, data.weights, **data.together(member))
-            stages = {k: member.first(k) for k in counts[:-1]}
-            return {_variant(name, member, k): stages.get(k, member) for k in counts} or {name: member}
+            if not isinstance(member, NetworkClassifier) or not counts:
+                member.fit(data.X, data.y, data.weights, **data.together(member))
+                return {_variant(name, member, k): member.first(k) for k in counts[:-1]} | {
+                    _variant(name, member, counts[-1]) if counts else name: member
+                }
+            known = learnt_data(member, data.X, data.y, data.weights, **data.together(member))
+            stages = member.grow_staged(known.features, known.target, known.weights, tuple(counts))
+            return {_variant(name, member, k): stage.set_params(n_epochs=k) for k, stage in stages.items()}
 
         models: dict[str, Any] = {}
-        for run in self._side_by_side(fitted, tasks, "Fitting members"):
-            models.update(run)
+        is_long = [isinstance(members[name], NetworkClassifier) for name, _ in tasks]
+        for long in (True, False):  # networks one after the other, each with all threads
+            part = [task for task, its_long in zip(tasks, is_long, strict=True) if its_long == long]
+            for run in self._side_by_side(fitted, part, "Fitting networks" if long else "Fitting members"):
+                models.update(run)
         for model in models.values() if self.n_jobs is not None else ():
             model.set_params(n_jobs=self.n_jobs)
         return {title: models[title] for title in self.weights_}
@@ -497,6 +479,30 @@ class Portfolio(BaseEstimator):
         else:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
+
+
+def members_by_default(hierarchy: Hierarchy | None, *, is_regression: bool, seed: int) -> dict[str, Any]:
+    """What `members="auto"` stands for, before members that the data do not suit are left out."""
+    forest, boosted = (ForestRegressor, BoostedRegressor) if is_regression else (ForestClassifier, BoostedClassifier)
+    common: dict[str, Any] = {"random_state": seed}
+    if hierarchy is not None:
+        common["hierarchy"] = hierarchy
+    extra = {"splitter": "random", "bootstrap": False, "max_features": 0.2, "min_samples_leaf": 3, **common}
+    members: dict[str, Any] = {
+        "random forest": forest(**common),
+        "extra trees": forest(300, **extra),
+        "kernel": KernelRegressor(random_state=seed) if is_regression else KernelClassifier(**common),
+        "networks": NetworkClassifier(n_epochs=64, early_stopping=None, n_units=_NETWORK_UNITS, **common),
+        "boosted trees": boosted(400, sketch=30, early_stopping=None, **common),
+        "weighted neighbours": NeighborsClassifier(**common),
+        "boosted trees, fast": boosted(
+            500, learning_rate=0.1, l2=0.2, max_samples=1.0, sketch=30, early_stopping=None, **common
+        ),
+        "oblique extra trees": forest(300, oblique=2, **extra),
+    }
+    if is_regression:
+        del members["networks"], members["weighted neighbours"]
+    return members
 
 
 _FOR_NUMBERS = (ForestRegressor, BoostedRegressor, KernelRegressor)
