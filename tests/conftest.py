@@ -2,8 +2,9 @@
 
 import os
 import re
+import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,19 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set RAMIFY_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a window, or a skip that says how to get it."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install playwright)")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("no chromium is installed (apt-get install chromium)")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture

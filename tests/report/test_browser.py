@@ -3,37 +3,23 @@
 import csv
 import json
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from matplotlib import image
 
 from ramify.analysis import select_features
 from ramify.compare import compare
 from ramify.datasets import make_feature_hierarchy
 from ramify.report import write_report
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install playwright)")
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-if CHROMIUM is None:
-    pytest.skip("no chromium is installed (apt-get install chromium)", allow_module_level=True)
-
 PAYLOADS = run_path(str(Path(__file__).with_name("hostile.py")))["PAYLOADS"]
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 740}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +152,29 @@ def test_tables_are_saved_as_csv(opened, report):
         "quality.csv",
         [content["quality"]["table"]["columns"], *content["quality"]["table"]["rows"]],
     )
+
+
+@pytest.mark.parametrize("figure", ["map", "quality"])
+def test_figures_are_saved_as_on_white_paper(opened, report, figure):
+    page = opened(report, color_scheme="dark")
+    for kind in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            page.locator(f"#{figure} button:text('Save as {kind}')").first.click()
+        assert download.value.suggested_filename == f"{figure}.{kind.lower()}"
+        if kind == "SVG":
+            root = ElementTree.parse(download.value.path()).getroot()
+            shown = [element for element in root.iter() if element.get("fill") not in {None, "none"}]
+            assert len(shown) > 5
+            assert not [element for element in root.iter() if element.get("class") or "currentColor" in element.attrib.values()]
+        else:
+            picture = image.imread(download.value.path())
+            assert picture.shape[1] > 400
+            assert picture[..., :3].mean() > 0.5
+            assert picture[..., :3].std() > 0.01
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 22, 27)"
+    with page.expect_download() as download:
+        page.click("#heatmap button:text('Save as PNG')")
+    assert image.imread(download.value.path()).shape[0] > 100
 
 
 def test_saved_names_are_no_formulas(opened, make_results, tmp_path):

@@ -43,6 +43,7 @@ _PAGE = {
     "/app.js": ("app/page/app.js", "text/javascript; charset=utf-8"),
     "/grid.js": ("app/page/grid.js", "text/javascript; charset=utf-8"),
     "/report.css": ("report/template/report.css", "text/css; charset=utf-8"),
+    "/figures.js": ("report/template/figures.js", "text/javascript; charset=utf-8"),
 }
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

@@ -30,7 +30,8 @@ def html_page(content: Content, results: Results) -> str:
     results : Results
         What it was made from, for the charts.
     """
-    style, script = ((_TEMPLATE / f"report.{suffix}").read_text(encoding="utf-8") for suffix in ("css", "js"))
+    style = (_TEMPLATE / "report.css").read_text(encoding="utf-8")
+    script = "".join((_TEMPLATE / name).read_text(encoding="utf-8") for name in ("figures.js", "report.js"))
     environment = Environment(
         loader=FunctionLoader(lambda name: (_TEMPLATE / name).read_text(encoding="utf-8")),
         autoescape=True,

@@ -1,6 +1,7 @@
 // The page of `ramify app`: what was chosen is kept by the server, what runs is a command of its own, and results are
 // shown as the report shows them. Names from the data reach the page through textContent alone.
 import { Cells, Rows } from "/grid.js";
+/* global savePng, of the report's figures.js */
 
 const byId = (id) => document.getElementById(id);
 const OVER = new Set(["done", "failed", "cancelled", "out of time", "interrupted"]);
@@ -551,16 +552,7 @@ function takeList(run) {
     name.endsWith(".csv") && make("a", { href: `/api/runs/${run.id}/sheet/${encodeURIComponent(name)}`, download: name.replace(/csv$/, "xlsx") }, "Save as Excel"),
     name.endsWith(".svg") && make("button", { type: "button", onclick: () => savePicture(run, name) }, "Save as PNG"))));
 }
-async function savePicture(run, name) {
-  const text = await (await fetch(view(run, name))).text(), picture = new Image();
-  await new Promise((done, failed) => { picture.onload = done; picture.onerror = failed; picture.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text); });
-  const canvas = make("canvas"), scale = 2;
-  canvas.width = picture.width * scale; canvas.height = picture.height * scale;
-  const pen = canvas.getContext("2d");
-  pen.fillStyle = "#fff"; pen.fillRect(0, 0, canvas.width, canvas.height);
-  pen.drawImage(picture, 0, 0, canvas.width, canvas.height);
-  make("a", { href: canvas.toDataURL("image/png"), download: name.replace(/svg$/, "png") }).click();
-}
+const savePicture = async (run, name) => savePng(name.replace(/svg$/, "png"), await (await fetch(view(run, name))).text());
 function copied(text) {
   const button = make("button", { type: "button", onclick: async () => { await navigator.clipboard.writeText(text); button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy"; }, 1500); } }, "Copy");
   return button;

@@ -285,10 +285,8 @@
     return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   }
   function save(name, rows) {
-    const link = make("a"), text = rows.map((row) => row.map(csvCell).join(",")).join("\n") + "\n";
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })); link.download = name + ".csv";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    const text = rows.map((row) => row.map(csvCell).join(",")).join("\n") + "\n";
+    saveFile(name + ".csv", new Blob([text], { type: "text/csv;charset=utf-8" }));
   }
   function rankingLines() {
     const method = methods[state.label >= 0 ? branchMethod() : state.method];
@@ -513,11 +511,52 @@
   byId("theme").addEventListener("click", () => {
     const root = document.documentElement, next = themes[(themes.indexOf(root.dataset.theme || "") + 1) % 3];
     if (next) root.dataset.theme = next; else delete root.dataset.theme;
-    drawMap(); drawFeatureMap(); drawHeat();
+    drawColours();
   });
-  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", () => { drawMap(); drawFeatureMap(); drawHeat(); });
+  function drawColours() { drawMap(); drawFeatureMap(); drawHeat(); }
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", drawColours);
   let waiting = 0;
   addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => { drawTree(); drawMap(); drawFeatureMap(); drawHeat(); }); });
+
+  // ---- figures as files, with the light colours whatever the page's are
+  function onPaper(take) {
+    const root = document.documentElement, theme = root.dataset.theme;
+    root.dataset.theme = "light"; drawColours();
+    const taken = take();
+    if (theme === undefined) delete root.dataset.theme; else root.dataset.theme = theme;
+    drawColours();
+    return taken;
+  }
+  function svgText(svg) {
+    return onPaper(() => {
+      const copy = svg.cloneNode(true), { width, height } = svg.getBoundingClientRect();
+      const copies = [copy, ...copy.querySelectorAll("*")];
+      [svg, ...svg.querySelectorAll("*")].forEach((element, i) => {
+        const style = getComputedStyle(element);
+        for (const name of ["fill", "stroke", "stroke-width", "font-family", "font-size"]) copies[i].setAttribute(name, style.getPropertyValue(name));
+        copies[i].removeAttribute("class");
+      });
+      copy.setAttribute("width", width); copy.setAttribute("height", height);
+      return new XMLSerializer().serializeToString(copy);
+    });
+  }
+  function figureButtons(figure, name, kinds) {
+    const line = make("p", "more");
+    for (const [title, save] of Object.entries(kinds)) {
+      const button = make("button", "", `Save as ${title}`);
+      button.type = "button"; button.setAttribute("aria-label", `Save ${name} as ${title}`);
+      button.addEventListener("click", () => save(`${name}.${title.toLowerCase()}`));
+      line.append(button, " ");
+    }
+    figure.after(line);
+  }
+  const numbers = new Map();
+  for (const svg of document.querySelectorAll("figure > svg, svg.icicle")) {
+    const section = svg.closest("section").id, number = (numbers.get(section) ?? 0) + 1;
+    numbers.set(section, number);
+    figureButtons(svg, number > 1 ? `${section}-${number}` : section, { SVG: (name) => saveSvg(name, svgText(svg)), PNG: (name) => savePng(name, svgText(svg)) });
+  }
+  if (heat) figureButtons(heat, "heat-map", { PNG: (name) => onPaper(() => saveCanvas(name, heat, heat.width, heat.height)) });
 
   function drawAll() {
     if (!methods.length) return;
