@@ -2,6 +2,9 @@
 
 import http.client
 import json
+import shlex
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -94,6 +97,14 @@ def serving(tmp_path, monkeypatch):
 def client(serving):
     with serving() as client:
         yield client
+
+
+def shell(command, folder):
+    """Run a shown command as it is shown."""
+    words = shlex.split(command)
+    assert words[0] == "ramify"
+    run = [sys.executable, "-m", *words]
+    return subprocess.run(run, cwd=folder, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
 
 
 def write_songs(path, n_rows=120):

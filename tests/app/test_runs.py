@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import shlex
 import subprocess
 import sys
 import time
@@ -11,19 +10,12 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from tests.app.conftest import shell
 
 from ramify.report.page import json_for_script
 
 TREES = {"trees": 10, "fdr": "0.2"}
 VOLATILE = re.compile(rb"\d+(\.\d+)? s\b|\"Time\",\"[^\"]*\"|<dd>[\d.]+ s</dd>")
-
-
-def shell(command, folder):
-    """Run a shown command as it is shown."""
-    words = shlex.split(command)
-    assert words[0] == "ramify"
-    run = [sys.executable, "-m", *words]
-    return subprocess.run(run, cwd=folder, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
 
 
 def without_time(report):
@@ -97,6 +89,19 @@ def test_the_inspection_is_that_of_info_with_suggestions(client, songs):
     record = {column["name"]: column for column in found["columns"]}
     assert record["song_id"]["role"] == "identifier"
     assert record["shop"]["role"] == "left out"
+
+
+def test_parts_of_one_data_set_are_inspected_together(client, tmp_path):
+    lines = "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n" + "".join(
+        f"{i},{'a' if i % 3 else 'b'}\n" for i in range(30)
+    )
+    for part in ("train", "test"):
+        (tmp_path / f"toy.{part}.arff").write_text(lines)
+        client.give(tmp_path / f"toy.{part}.arff")
+    run = client.run("info", "toy.train.arff", "toy.test.arff")
+    found = client.json("GET", f"/api/runs/{run['id']}/inspection")
+    assert found["rows"] == 60
+    assert found["parts"] == {"train": 30, "test": 30}
 
 
 def test_roles_that_are_changed_are_options(client, songs):

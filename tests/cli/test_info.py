@@ -69,6 +69,15 @@ def test_target_and_feature_hierarchy_can_be_given(run, tmp_path):
     assert facts["feature_hierarchy"]["nodes"] == 2
 
 
+def test_columns_are_told_although_the_hierarchy_fits_no_column_yet(run, tmp_path):
+    edges = tmp_path / "terms.edges"
+    edges.write_text("parent,child\na,b\n")
+    printed = run({"t.csv": "term,x\nb,0.5\na,1.5\n"}, "--hierarchy", str(edges), "--json")
+    facts = json.loads(printed[printed.index("{") :])
+    assert [column["name"] for column in facts["columns"]] == ["term", "x"]
+    assert "No target: A hierarchy orders labels" in facts["notes"][-1]
+
+
 def test_hierarchy_files_are_described(run):
     facts = json.loads(run({"h.edges.csv": "parent,child\na,b\na,c\n"}, "--json"))
     assert facts["nodes"]["leaves"] == 2

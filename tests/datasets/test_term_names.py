@@ -66,6 +66,17 @@ def test_names_that_are_no_identifiers_are_compared_exactly():
     assert meant_terms(["ab", "a-b 1"], ["a-b", "ab1"], {}) == {}
 
 
+def test_one_term_per_row_is_a_set_of_one(files):
+    rows = "".join(f"{i % 7},{'GO:0008152' if i % 2 else 'cell cycle'}\n" for i in range(40))
+    (files / "single.csv").write_text("level,term\n" + rows, encoding="utf-8")
+    data = read(files / "single.csv", target="term", hierarchy=files / "go.obo")
+    assert data.target == "hierarchy"
+    assert data.label_names == ("GO:0008150", "GO:0008152", "GO:0007049")
+    assert data.y.sum(axis=1).tolist() == [2] * 40
+    with pytest.raises(ValueError, match="no label sets"):
+        read(files / "single.csv", target="term", hierarchy=files / "go.obo", kind="classes")
+
+
 def test_identifiers_of_a_file_become_those_of_the_ontology_and_it_is_told(files):
     data = read(files / "genes.csv", target="terms", hierarchy=files / "go.obo")
     assert data.label_names == ("GO:0008150", "GO:0008152", "GO:0007049")

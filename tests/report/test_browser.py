@@ -165,7 +165,9 @@ def test_figures_are_saved_as_on_white_paper(opened, report, figure):
             root = ElementTree.parse(download.value.path()).getroot()
             shown = [element for element in root.iter() if element.get("fill") not in {None, "none"}]
             assert len(shown) > 5
-            assert not [element for element in root.iter() if element.get("class") or "currentColor" in element.attrib.values()]
+            assert not [
+                element for element in root.iter() if element.get("class") or "currentColor" in element.attrib.values()
+            ]
         else:
             picture = image.imread(download.value.path())
             assert picture.shape[1] > 400

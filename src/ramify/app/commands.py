@@ -58,7 +58,7 @@ class Kind:
 
 _GROWING = {"trees": "--trees", "seed": "--seed"}
 KINDS = {
-    "info": Kind({}, (), ("--json",), is_quick=True),
+    "info": Kind({}, (), ("--together", "--json"), is_quick=True),
     "demo": Kind({"seed": "--seed"}, (), ("--only-data", "--output", "."), is_quick=True),
     "rank": Kind(
         {"methods": "--method", "fdr": "--fdr", "given": "--given", "quality": "--quality", **_GROWING},

@@ -116,7 +116,7 @@ def _described(
     try:
         data = read_data(files, target, hierarchy, feature_hierarchy, reading)
     except ValueError as error:
-        if target or hierarchy is not None or OF_ANNOTATIONS & reading.keys():
+        if target or OF_ANNOTATIONS & reading.keys():
             raise
         # Columns can be told of a table in whose last column nobody finds a target.
         data = read(files, [], feature_hierarchy=feature_hierarchy, **reading)

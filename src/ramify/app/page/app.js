@@ -298,6 +298,7 @@ function drawReading() {
 }
 function field(id, title, type, value, changedTo, says = "") {
   let input;
+  if (type === "rate") return make("div", { class: "field" }, make("label", { for: id }, title), ...slider(id, value, changedTo), make("small", {}, says));
   if (Array.isArray(type)) input = make("select", { id, onchange: (event) => changedTo(event.target.value) }, ...type.map(([key, text]) => make("option", { value: key, selected: key === String(value) }, text)));
   else if (type === "check") {
     input = make("input", { id, type: "checkbox", checked: Boolean(value), onchange: (event) => changedTo(event.target.checked) });
@@ -306,11 +307,22 @@ function field(id, title, type, value, changedTo, says = "") {
   return make("div", { class: "field" }, make("label", { for: id }, title), input, make("small", {}, says));
 }
 
+// An error rate in percent; 0 stands for no claims, and 10 is the command's own.
+function slider(id, option, changedTo) {
+  const shown = (percent) => (percent === 0 ? "no claims, only a ranking" : `${percent} %`);
+  const percent = option === "none" ? 0 : Math.round(100 * (option || 0.1)), says = make("output", { for: id }, shown(percent));
+  const input = make("input", { id, type: "range", min: "0", max: "30", step: "1", "aria-valuetext": shown(percent),
+    oninput: () => { says.textContent = shown(Number(input.value)); input.setAttribute("aria-valuetext", says.textContent); },
+    onchange: () => changedTo(input.value === "0" ? "none" : input.value === "10" ? "" : String(input.value / 100)) });
+  input.value = percent;  // when its ends are known
+  return [input, says];
+}
+
 // ---- what to do
 const number = (name, title, says = "") => ({ name, title, type: "number", says });
 const COMMANDS = {
   rank: { title: "Rank", says: "Which features matter for which branch, with claims at an error rate.", fields: [
-    { name: "fdr", title: "Expected share of false claims", type: [["", "10 % (usual)"], ["0.01", "1 %"], ["0.05", "5 %"], ["0.2", "20 %"], ["none", "no claims, only a ranking"]] },
+    { name: "fdr", title: "Expected share of false claims", type: "rate" },
     { name: "given", title: "A claim is beyond", type: [["", "all other features"], ["nothing", "nothing: association"]] },
     number("trees", "Trees", "Usually 100."), { name: "quality", title: "Check the ranking against chance", type: "check", says: "Curves of added features; takes longer." },
     { name: "methods", title: "Methods", type: "methods" }, number("seed", "Seed", "Usually 0.")] },
@@ -387,17 +399,21 @@ async function start(event) {
   try {
     if (command !== "predict" && state.inspection && !isTargetSaid()) throw new Error("Choose a target first.");
     const more = { options: optionsOf(command), minutes };
-    const run = await ask("POST", "/api/runs", asked(command, command === "predict" ? { ...more, ...modelAsked(choices.model) } : more));
+    await begin(asked(command, command === "predict" ? { ...more, ...modelAsked(choices.model) } : more));
     tell("ask-trouble", "");
-    announce(`Run ${run.id} begins.`);
-    choices.shown = run.id;
-    keep();
-    state.runs.push(run);
-    drawRuns();
-    drawResult();
-    byId("runs").scrollIntoView({ block: "start" });
-    refresh();
   } catch (error) { tell("ask-trouble", error.message); }
+}
+async function begin(wanted) {
+  const run = await ask("POST", "/api/runs", wanted);
+  announce(`Run ${run.id} begins.`);
+  choices.shown = run.id;
+  keep();
+  state.runs.push(run);
+  drawRuns();
+  drawResult();
+  byId("runs").scrollIntoView({ block: "start" });
+  refresh();
+  return run;
 }
 
 // ---- runs
@@ -483,7 +499,7 @@ async function drawResult() {
   byId("result-lead").textContent = OVER.has(run.state) ? "" : "It is not done yet; this section fills when it is.";
   const whole = OVER.has(run.state) ? await ask("GET", `/api/runs/${run.id}`) : run;
   if (drawn !== key) return;
-  body.replaceChildren(...[reportPart(run), measuresPart(whole), tablesPart(run), explainPart(run), takePart(run), sayingPart(whole)].filter(Boolean));
+  body.replaceChildren(...[reportPart(run), againPart(run), measuresPart(whole), tablesPart(run), explainPart(run), takePart(run), sayingPart(whole)].filter(Boolean));
 }
 const hasFile = (run, name) => run.files.some((file) => file.name === name);
 const view = (run, name) => `/api/runs/${run.id}/view/${encodeURIComponent(name)}`;
@@ -491,6 +507,20 @@ const frame = (run) => make("iframe", { class: "report", title: `Report of run $
 function reportPart(run) {
   if (!hasFile(run, "report.html")) return null;
   return make("div", {}, make("p", {}, "Choose a branch or a feature, and every section follows. ", make("a", { href: view(run, "report.html"), target: "_blank", rel: "noopener" }, "Open in a tab of its own")), frame(run));
+}
+// Another limit on old p-values would not keep the error rate: the claims are tested anew, and both runs stand side by side.
+function againPart(run) {
+  if (run.asked.command !== "rank" || run.state !== "done") return null;
+  let fdr = run.asked.options?.fdr ?? "";
+  const again = async (event) => {
+    event.preventDefault();
+    try {
+      const next = await begin({ ...run.asked, options: { ...run.asked.options, fdr }, minutes: run.minutes ?? undefined });
+      choices.pair = [run.id, next.id];
+      drawPairChoices();
+    } catch (error) { tell("trouble", error.message); }
+  };
+  return make("form", { class: "tools", onsubmit: again }, make("label", { for: "again-fdr" }, "Expected share of false claims"), ...slider("again-fdr", fdr, (option) => { fdr = option; }), make("button", { type: "submit" }, "Test anew"));
 }
 function parsed(text) { try { return JSON.parse(text); } catch { return null; } }
 function measuresPart(run) {
@@ -575,12 +605,13 @@ const contents = new Map();
 async function contentOf(run) {
   if (!contents.has(run.id)) {
     const text = await (await fetch(`/api/runs/${run.id}/file/report.html`)).text();
-    contents.set(run.id, JSON.parse(new DOMParser().parseFromString(text, "text/html").getElementById("content").textContent));
+    contents.set(run.id, JSON.parse(text.split('id="content">')[1].split("</script>")[0]));
   }
   return contents.get(run.id);
 }
+const paired = () => state.runs.filter((run) => run.state === "done" && hasFile(run, "report.html") && !QUIET.has(run.asked.command));
 function drawPairChoices() {
-  const able = state.runs.filter((run) => run.state === "done" && hasFile(run, "report.html") && !QUIET.has(run.asked.command));
+  const able = paired();
   byId("pair").hidden = able.length < 2;
   [0, 1].forEach((side) => {
     const select = byId(`pair-${side}`), value = choices.pair[side];
@@ -590,7 +621,7 @@ function drawPairChoices() {
 }
 let pairDrawn = "";
 async function drawPair() {
-  const [a, b] = choices.pair.map(runOf), key = choices.pair.join(" ");
+  const able = paired(), [a, b] = choices.pair.map((number) => able.find((run) => run.id === number)), key = `${a?.id} ${b?.id}`;
   if (pairDrawn === key) return;
   pairDrawn = key;
   if (!a || !b || a === b) { byId("pair-body").replaceChildren(make("p", { class: "soft" }, "Choose two runs that are done.")); return; }
