@@ -134,6 +134,12 @@ ROWS = {
         "P",
         "-",
     ),
+    "R42": Row(
+        "any order of fit, set_params, predict, save, load, copy and clone, and the caller's arrays changed afterwards: as a "
+        "fresh object, or refused in words",
+        "P",
+        "scikit-learn: n_neighbors=0 set after fit is an IndexError",
+    ),
 }
 
 
@@ -169,6 +175,8 @@ COUNTED = (
     (r"tests/models/test_roundtrip\.py", "R16", "round trips, kills and full disks"),
     (r"test_edge_files\.py", "R17", "edge files"),
     (r"test_traps\.py", "R18", "traps"),
+    (r"test_any_order\.py::test_any", "R42", "estimators and targets in 12 random orders of 10 calls"),
+    (r"test_any_order\.py::test_many", "R42", "estimators and targets in 150 random orders of 10 calls"),
 )
 """Rows whose figure is how many tests passed: a pattern of test names, the row, and what is counted."""
 

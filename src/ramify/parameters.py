@@ -34,6 +34,7 @@ def worker_count(n_jobs: int | None) -> int:
 
     Results are the same for any number, and no system starts millions.
     """
+    check_jobs("this estimator", n_jobs)
     return int(effective_n_jobs(-1 if n_jobs is not None and n_jobs > _MANY_JOBS else n_jobs))
 
 

@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+NOTED = "_read_after_fit"
+"""Where an estimator notes its parameters at fit; files hold the parameters themselves."""
+
 Size = str | int
 Sizes = dict[str, int]
 
@@ -81,6 +84,33 @@ def fitting(estimator: Any, *, keeping: Collection[str] = ()) -> Iterator[dict[s
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+    note_parameters(estimator)
+
+
+def note_parameters(estimator: Any) -> None:
+    """Note what the parameters that a class lists in `read_after_fit` are, so that a later change of them is told."""
+    noted = {name: getattr(estimator, name, None) for name in getattr(type(estimator), "read_after_fit", ())}
+    if noted:
+        setattr(estimator, NOTED, noted)
+
+
+def changed_parameter(estimator: Any) -> str | None:
+    """The parameter that results depend on and that is no longer what it was at fit, in words; None where all are."""
+    for name, at_fit in getattr(estimator, NOTED, {}).items():
+        now: Any = getattr(estimator, name, None)
+        if now is not at_fit and not (type(now) is type(at_fit) and np.array_equal(now, at_fit)):
+            return f"{name} was {at_fit!r} at fit and is {now!r} now"
+    return None
+
+
+def refuse_changed(estimator: Any) -> None:
+    """Refuse results of an estimator whose parameters no longer belong to what it learnt."""
+    changed = changed_parameter(estimator)
+    if changed is not None:
+        raise ValueError(
+            f"The parameters of this {type(estimator).__name__} were changed after fit: {changed}. "
+            "Fit it again, or set the parameter back."
+        )
 
 
 def count(size: str | None = None, *, low: int = 1) -> Part:

@@ -26,7 +26,7 @@ def assert_same(left, right):
     """Equal type, structure and bits, recursively."""
     assert type(left) is type(right)
     if isinstance(left, BaseEstimator):
-        assert_same(vars(left), vars(right))
+        assert_same(dict(sorted(vars(left).items())), dict(sorted(vars(right).items())))
     elif isinstance(left, dict):
         assert list(left) == list(right)
         for key in left:

@@ -76,6 +76,7 @@ class LabelSetClassifier(NamedClassifier, BaseEstimator):
     _threshold_options: tuple[Any, ...] = ("f1", "cardinality", "density", "batch")
     _takes_unknown: ClassVar[bool] = False
     """Whether labels may be unknown (NaN) in some rows."""
+    read_after_fit: ClassVar[tuple[str, ...]] = ("hierarchy", "threshold", "combine", "n_neighbors", "metric")
     hierarchy: Hierarchy | None = None
     _out_of_bag: NDArray[np.float64] | None
 
@@ -333,8 +334,9 @@ class LabelSetClassifier(NamedClassifier, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         tags.target_tags.multi_output = True
-        if "estimator" in self.get_params(deep=False):
-            base = get_tags(self._base_estimator()).input_tags
+        base_estimator = self._base_estimator() if "estimator" in self.get_params(deep=False) else None
+        if hasattr(base_estimator, "__sklearn_tags__"):
+            base = get_tags(base_estimator).input_tags
             tags.input_tags.sparse = base.sparse
             tags.input_tags.allow_nan = base.allow_nan
         return tags

@@ -17,7 +17,7 @@ from ramify.chains.chain_order import orthogonal_basis
 from ramify.chains.label_sets import read_label_sets
 from ramify.features import learn_features
 from ramify.parameters import check_real
-from ramify.state import ENCODED_FEATURES, State, number, numbers
+from ramify.state import ENCODED_FEATURES, State, fitting, number, numbers
 
 _ROUNDING = 1e-9  # R2 that differ by less are equal: sums over dense and sparse columns are rounded differently
 
@@ -80,10 +80,11 @@ class R2Screening(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        check_real(self, "percentile", self.percentile, low=0, high=100)
-        features = learn_features(self, X, self.categorical_features)
-        self.r2_ = label_r2(features.values, read_label_sets(y, features.values.shape[0], refusing=self).matrix)
-        self.cut_ = float(np.percentile(self.r2_, self.percentile))
+        with fitting(self):
+            check_real(self, "percentile", self.percentile, low=0, high=100)
+            features = learn_features(self, X, self.categorical_features)
+            self.r2_ = label_r2(features.values, read_label_sets(y, features.values.shape[0], refusing=self).matrix)
+            self.cut_ = float(np.percentile(self.r2_, self.percentile))
         return self
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

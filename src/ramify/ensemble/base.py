@@ -29,10 +29,12 @@ from ramify.state import (
     count,
     fitting,
     instance,
+    note_parameters,
     number,
     numbers,
     one_of,
     perhaps,
+    refuse_changed,
     texts,
 )
 from ramify.targets import KINDS, Target, target_type
@@ -67,6 +69,7 @@ class BaseForest(BaseEstimator):
         "oob_prediction_": perhaps(instance(np.ndarray)),
         "oob_score_": perhaps(number(nan=True)),
     }
+    read_after_fit: ClassVar[tuple[str, ...]] = ("hierarchy", "bootstrap")
     hierarchy: Hierarchy | None = None
     warm_start: bool = False
     _outcome: ClassVar[str] = "numbers"
@@ -104,6 +107,7 @@ class BaseForest(BaseEstimator):
             self._check_parameters()
             data = self.training_data(X, y, sample_weight, row_groups)
             if self.warm_start and "_seed" in before:
+                refuse_changed(self)
                 self._refuse_other_features(before)
             self.fit_on(data)
         return self
@@ -209,6 +213,7 @@ class BaseForest(BaseEstimator):
         if target.known_share is not None:
             self.known_share_ = target.known_share
         self._keep(target, weights)
+        note_parameters(self)
         return self
 
     def _grow_trees(
@@ -275,6 +280,7 @@ class BaseForest(BaseEstimator):
         per_output : CSR array of shape (n_features, n_outputs)
             Scores of each feature for each output of the trees.
         """
+        refuse_changed(self)
         return target_type(self.target_kind_).label_scores(per_output, self.label_names_, self.hierarchy)
 
     def rows_of(self, X: Any) -> _core.FeatureRows:
@@ -289,6 +295,7 @@ class BaseForest(BaseEstimator):
         Where trees have no out-of-bag rows (`bootstrap=False`), Genie3: the gains on the rows that they grew on.
         """
         check_is_fitted(self, "trees_")
+        refuse_changed(self)
         if not self.bootstrap:
             scores = _core.genie3(self.trees_)
         elif hasattr(self, "_out_of_bag_gains"):

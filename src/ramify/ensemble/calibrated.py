@@ -269,7 +269,7 @@ class Calibrated(NamedClassifier, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(ForestClassifier() if self.estimator is None else self.estimator)
+        inner = get_tags(self.estimator if hasattr(self.estimator, "__sklearn_tags__") else ForestClassifier())
         tags.input_tags = inner.input_tags
         tags.target_tags.multi_output = True
         return tags

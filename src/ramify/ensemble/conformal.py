@@ -301,7 +301,7 @@ class ConformalSets(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(ForestClassifier() if self.estimator is None else self.estimator)
+        inner = get_tags(self.estimator if hasattr(self.estimator, "__sklearn_tags__") else ForestClassifier())
         tags.input_tags, tags.target_tags.multi_output = inner.input_tags, True
         tags.target_tags.required = True
         return tags

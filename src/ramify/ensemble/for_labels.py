@@ -17,7 +17,7 @@ from ramify.ensemble.named_targets import NamedClassifier
 from ramify.ensemble.threshold import check_threshold, fitted_threshold, is_fitted_threshold
 from ramify.metrics import label_propensities
 from ramify.parameters import check_integer, check_option
-from ramify.state import State, flag, instance, nothing_or, numbers, perhaps, value_row
+from ramify.state import State, flag, instance, nothing_or, numbers, perhaps, refuse_changed, value_row
 from ramify.targets import ClassTarget, HierarchyTarget, LabelTarget, encode_labels, target_type
 
 _ZERO_ONE = np.array([0, 1])
@@ -33,6 +33,7 @@ class ForLabels(NamedClassifier, BaseForest):
         "threshold_": instance(float, np.ndarray),
         "_label_weights": perhaps(numbers("n_labels")),
     }
+    read_after_fit: ClassVar[tuple[str, ...]] = (*BaseForest.read_after_fit, "label_weight")
     _class_values: np.ndarray | None
     _sparse_sets: bool
     _label_weights: np.ndarray
@@ -88,6 +89,7 @@ class ForLabels(NamedClassifier, BaseForest):
 
     def output_weights(self) -> np.ndarray:
         """Weight of each label in the impurity."""
+        refuse_changed(self)
         if hasattr(self, "_label_weights"):
             return self._label_weights
         if self.label_weight is None:

@@ -101,6 +101,7 @@ class NeighborsClassifier(NamedClassifier, BaseEstimator):
     True
     """
 
+    read_after_fit: ClassVar[tuple[str, ...]] = ("hierarchy", "n_neighbors")
     fitted_state: ClassVar[State] = {
         **ENCODED_FEATURES,
         "forest_": instance(ForLabels),

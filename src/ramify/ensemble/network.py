@@ -25,7 +25,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_real, worker_count
 from ramify.progress import progress_bar
-from ramify.state import State, count, numbers
+from ramify.state import State, count, numbers, refuse_changed
 from ramify.targets import LabelTarget
 
 _UNKNOWN = 2
@@ -309,6 +309,7 @@ class NetworkClassifier(SmoothClassifier):
             Columns follow `label_names_`. With a hierarchy a parent's probability is at least its children's.
         """
         check_is_fitted(self, "_last")
+        refuse_changed(self)
         found = np.empty((n_rows(X), self._last.shape[1]))
         maximum = None if self.hierarchy is None else LabelMaximum.of(self.hierarchy)
 

@@ -136,6 +136,7 @@ class Portfolio(BaseEstimator):
     1.0
     """
 
+    read_after_fit: ClassVar[tuple[str, ...]] = ("hierarchy",)
     fitted_state: ClassVar[State] = {
         **ENCODED_FEATURES,
         "members_": instance(dict),

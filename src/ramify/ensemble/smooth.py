@@ -206,6 +206,7 @@ class SmoothModel(BaseEstimator):
 class SmoothClassifier(NamedClassifier, SmoothModel):
     """The same for classes, label sets and label hierarchies; use a class derived from it."""
 
+    read_after_fit: ClassVar[tuple[str, ...]] = ("hierarchy",)
     fitted_state: ClassVar[State] = {
         **SmoothModel.fitted_state,
         "_class_values": nothing_or(value_row("n_labels")),

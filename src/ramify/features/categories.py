@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-_EXACT = 1 << 53
-"""Integers up to this size are told apart as doubles."""
+from ramify.features.frames import LARGEST_EXACT
 
 MAX_CATEGORIES = 4096
 """Largest number of values of a nominal feature that the kernels take."""
@@ -59,7 +58,11 @@ def values_of(column: Any, name: str) -> np.ndarray:
     """
     if column.dtype.kind in "iub":
         distinct = np.unique(column)
-        if column.dtype.kind == "b" or not distinct.size or max(abs(int(distinct[0])), int(distinct[-1])) <= _EXACT:
+        if (
+            column.dtype.kind == "b"
+            or not distinct.size
+            or max(abs(int(distinct[0])), int(distinct[-1])) <= LARGEST_EXACT
+        ):
             return _numbers_in_order(distinct.astype(np.float64))
         return _texts_in_order({str(value) for value in distinct.tolist()})
     if column.dtype.kind == "f":
@@ -71,7 +74,7 @@ def values_of(column: Any, name: str) -> np.ndarray:
         shown = ", ".join(sorted(unusual))
         raise TypeError(f"Feature {name} is nominal; its values must be strings or numbers. Got {shown}.")
     if len(others) == len(present):
-        if all(isinstance(value, (float, np.floating)) or abs(int(value)) <= _EXACT for value in others):
+        if all(isinstance(value, (float, np.floating)) or abs(int(value)) <= LARGEST_EXACT for value in others):
             return _numbers_in_order(np.unique(np.array(others, dtype=np.float64)))
         return _texts_in_order({canonical_value(value) for value in others})
     texts = {value for value in present if isinstance(value, str)}
@@ -230,7 +233,7 @@ def _as_doubles_exact(column: Any) -> bool:
     """Whether numbers are told apart as doubles."""
     if column.dtype.kind in "fb" or column.dtype.itemsize < 8 or not column.size:
         return True
-    return max(abs(int(column.min())), abs(int(column.max()))) <= _EXACT
+    return max(abs(int(column.min())), abs(int(column.max()))) <= LARGEST_EXACT
 
 
 def _positions_of_numbers(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -6,18 +6,24 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from ramify.features.categories import shown_value
-from ramify.features.frames import columns_of_table, frame_names, refuse_masked, text_columns
+from ramify.features.categories import is_missing, shown_value
+from ramify.features.frames import columns_of_table, frame_names, merged_numbers, refuse_masked, text_columns
 from ramify.features.number_notation import are_measured, strays
 
 _UNSEEN_SHARE = 0.2
 """Up to this share of a column's cells may hold values that fit did not see before a warning says so."""
+
+_DATES = ("datetime", "timedelta", "<m8", ">m8", "duration", "date", "time")
+_NO_DOUBLES = ("int128", "uint128", "list", "array", "struct", "|v")
+"""Beginnings of the names of dtypes whose cells are no doubles."""
 
 _MOST_TOLD = 3
 """Columns that a warning describes."""
@@ -44,14 +50,16 @@ def refuse_repeated_names(estimator: Any, X: Any) -> None:
 
 
 def refuse_dates(estimator: Any, X: Any) -> None:
-    """Dates would become numbers silently, and a missing date the smallest of them."""
+    """Dates would become numbers silently, a missing date the smallest of them, and other cells are no numbers."""
     dtypes = list(X.dtypes) if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
     for column, dtype in enumerate(dtypes):
-        if str(dtype).lower().startswith(("datetime", "timedelta", "<m8", ">m8", "duration", "date")):
+        kind, where = str(dtype).lower(), f"Feature {shown_name(estimator, column)} (column {column}) holds"
+        if kind.startswith(_DATES):
             raise ValueError(
-                f"Feature {shown_name(estimator, column)} (column {column}) holds dates or durations (dtype {dtype}); "
-                "give it as a number, such as days since a date."
+                f"{where} dates or durations (dtype {dtype}); give it as a number, such as days since a date."
             )
+        if kind.startswith(_NO_DOUBLES):
+            raise ValueError(f"{where} cells of dtype {dtype}; give one number of at most 64 bits per cell.")
 
 
 @contextmanager
@@ -59,7 +67,7 @@ def naming_text(estimator: Any, X: Any) -> Iterator[None]:
     """Where numbers were expected and text was found, say in which column."""
     try:
         yield
-    except ValueError:
+    except (ValueError, TypeError):
         if sparse.issparse(X) or np.ndim(X) != 2:
             raise
         for column, cells in enumerate(columns_of_table(X)):
@@ -71,7 +79,17 @@ def naming_text(estimator: Any, X: Any) -> Iterator[None]:
                         f"numeric: {type(estimator).__name__} could not convert string to float. Encode nominal "
                         "features, or use an estimator that takes them in a frame of category dtype."
                     ) from None
+                if not isinstance(cell, (Real, Decimal, str, bytes)) and not is_missing(cell):
+                    raise ValueError(
+                        f"Feature {shown_name(estimator, column)} (column {column}) holds {str(cell)[:30]!r}, a "
+                        f"{type(cell).__name__}, but must be numeric."
+                    ) from None
         raise
+
+
+def _may_merge(cells: np.ndarray) -> bool:
+    """Whether an array holds what may be different numbers that are the same double."""
+    return cells.dtype.kind == "O" or (cells.dtype.kind in "iu" and cells.size > 0) or cells.dtype.itemsize > 8
 
 
 def _is_number(text: str | bytes) -> bool:
@@ -80,6 +98,22 @@ def _is_number(text: str | bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def refuse_merged(estimator: Any, X: Any) -> None:
+    """Refuse, by column, different numbers that are the same double: long integers, decimals, long doubles."""
+    if not hasattr(X, "dtypes") and not _may_merge(X.data if sparse.issparse(X) else np.asarray(X)):
+        return
+    nominal = getattr(estimator, "categories_", None)
+    for column, cells in enumerate(columns_of_table(X)):
+        if nominal is not None and nominal[column] is not None:
+            continue  # values are told apart as they are
+        merged = merged_numbers(cells)
+        if merged is not None:
+            raise ValueError(
+                f"Feature {shown_name(estimator, column)} (column {column}) holds {merged}, which are one double of 64 "
+                "bits. Subtract what all have in common, or, if they are names, make the column text."
+            )
 
 
 def refuse_missing(estimator: Any, values: Any) -> None:

@@ -25,6 +25,7 @@ from ramify.features.checks import (
     naming_text,
     refuse_dates,
     refuse_infinity,
+    refuse_merged,
     refuse_missing,
     refuse_other_shapes,
     refuse_repeated_names,
@@ -35,6 +36,7 @@ from ramify.features.checks import (
 from ramify.features.file_columns import keep_columns
 from ramify.features.frames import canonical, columns_of_table, n_rows, nominal_columns, refuse_masked
 from ramify.features.own_codes import own_codes, zero_one_values
+from ramify.state import refuse_changed
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ def apply_features(estimator: Any, X: Any) -> Features:
     """
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
+    refuse_changed(estimator)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     keep_columns(estimator, X, reset=False)
     if all(values is None for values in estimator.categories_):
@@ -147,7 +150,10 @@ def finite_features(estimator: Any, X: Any, *, reset: bool = True, allow_missing
     """
     refuse_masked("X", X)
     refuse_dates(estimator, X)
+    refuse_merged(estimator, X)
     refuse_repeated_names(estimator, X)
+    if not reset:
+        refuse_changed(estimator)
     keep_columns(estimator, X, reset=reset)
     with naming_text(estimator, X):
         checked = validate_data(estimator, X, reset=reset, ensure_all_finite=False, **options)
@@ -171,6 +177,7 @@ def feature_names(estimator: Any) -> tuple[str, ...]:
 
 def _numeric(estimator: Any, X: Any) -> Features:
     refuse_dates(estimator, X)
+    refuse_merged(estimator, X)
     with naming_text(estimator, X):
         values = check_array(
             X,
@@ -192,6 +199,7 @@ def _numeric(estimator: Any, X: Any) -> Features:
 def _encoded(estimator: Any, X: Any, columns: list[Any]) -> Features:
     """Nominal columns replaced by codes, the others checked as numbers."""
     n_categories = np.array([0 if values is None else len(values) for values in estimator.categories_], dtype=np.int32)
+    refuse_merged(estimator, X)
     if sparse.issparse(X):
         return Features(_encoded_sparse(estimator, X), n_categories)
     n_samples = len(columns[0]) if columns else 0
@@ -252,6 +260,11 @@ def _nominal_mask(estimator: Any, X: Any, categorical_features: Any) -> np.ndarr
             )
         return nominal_columns(X, n_features)
     chosen = np.asarray(categorical_features)
+    if chosen.ndim != 1:
+        raise ValueError(
+            f"The 'categorical_features' parameter of {type(estimator).__name__} must be 'from_dtype', None, a mask, "
+            f"indices or names, in a list. Got {categorical_features!r} instead."
+        )
     if chosen.dtype == bool:
         if chosen.shape != (n_features,):
             raise ValueError(f"categorical_features is a mask of {chosen.size} entries for {n_features} features.")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+LARGEST_EXACT = 1 << 53
+"""Integers up to this size are told apart as doubles."""
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:
@@ -111,6 +116,39 @@ def refuse_masked(name: str, values: Any) -> None:
             f"{name} is a masked array with masked cells. Write what is missing as NaN: "
             f"np.ma.filled({name}.astype(float), np.nan)."
         )
+
+
+def merged_numbers(cells: np.ndarray) -> str | None:
+    """Two different numbers of a column that are the same double, as text; None where doubles tell all apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.features.frames import merged_numbers
+    >>> merged_numbers(np.array([2**60, 2**60 + 1, 7]))
+    '1152921504606846976 and 1152921504606846977'
+    """
+    kind, size, given = cells.dtype.kind, cells.dtype.itemsize, cells.ravel()
+    if kind in "iu" and size == 8 and cells.size and max(-int(cells.min()), int(cells.max())) > LARGEST_EXACT:
+        numbers = given.tolist()
+    elif kind == "f" and size > 8:
+        numbers = list(given)
+    elif kind == "O":
+        numbers = [cell for cell in given.tolist() if isinstance(cell, (Real, Decimal))]
+    else:
+        return None
+    if all(isinstance(number, (float, bool)) for number in numbers):
+        return None
+    as_double: dict[float, Any] = {}
+    for number in dict.fromkeys(number for number in numbers if number == number):
+        try:
+            double = float(number)
+        except OverflowError:
+            return None  # refused as infinite
+        if double in as_double:
+            return f"{as_double[double]!s} and {number!s}"
+        as_double[double] = number
+    return None
 
 
 def n_rows(X: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ramify.models.container import ModelFileError
-from ramify.state import Sizes
+from ramify.state import NOTED, Sizes, changed_parameter
 
 
 def check_state(estimator: Any) -> None:
@@ -17,7 +17,7 @@ def check_state(estimator: Any) -> None:
         With `fitted_state`, and `state_rules` where parts are tied together.
     """
     title = type(estimator).__name__
-    for name in _learnt(estimator):
+    for name in learnt_parts(estimator):
         if name not in estimator.fitted_state:
             raise ModelFileError(f"The model file sets {name[:80]!r}, which {title} does not learn.")
     fault = state_fault(estimator)
@@ -27,7 +27,10 @@ def check_state(estimator: Any) -> None:
 
 def state_fault(estimator: Any) -> str | None:
     """What is wrong with the parts of a fitted estimator; None where they are as its class declares."""
-    held, declared = _learnt(estimator), estimator.fitted_state
+    changed = changed_parameter(estimator)
+    if changed is not None:
+        return changed
+    held, declared = learnt_parts(estimator), estimator.fitted_state
     sizes: Sizes = {}
     for name, part in declared.items():
         if name not in held and part.may_lack:
@@ -37,9 +40,10 @@ def state_fault(estimator: Any) -> str | None:
     return _broken_rule(estimator)
 
 
-def _learnt(estimator: Any) -> dict[str, Any]:
+def learnt_parts(estimator: Any) -> dict[str, Any]:
+    """What fitting left on an estimator and a file holds."""
     parameters = estimator.get_params(deep=False)
-    return {name: part for name, part in vars(estimator).items() if name not in parameters}
+    return {name: part for name, part in vars(estimator).items() if name not in parameters and name != NOTED}
 
 
 def _broken_rule(estimator: Any) -> str | None:

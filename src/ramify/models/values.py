@@ -20,7 +20,8 @@ from sklearn.base import BaseEstimator
 from ramify import _core
 from ramify.hierarchy import Hierarchy
 from ramify.models.container import DTYPES, ModelFileError
-from ramify.models.fitted_state import check_state, state_fault
+from ramify.models.fitted_state import check_state, learnt_parts, state_fault
+from ramify.state import note_parameters
 
 PUBLIC_MODULES = ("ramify.ensemble", "ramify.ranking", "ramify.selection", "ramify.chains")
 MAX_DEPTH = 60
@@ -82,7 +83,7 @@ class Writer:
             raise TypeError(f"{where} is a {type(value).__module__}.{type(value).__qualname__}: {advice}.")
         if isinstance(value, BaseEstimator):
             parameters = value.get_params(deep=False)
-            fitted = {key: part for key, part in vars(value).items() if key not in parameters}
+            fitted = learnt_parts(value)
             node = {
                 "kind": "estimator",
                 "class": name,
@@ -255,6 +256,7 @@ class Reader:
         vars(estimator).update(fitted)
         if fitted:
             check_state(estimator)
+            note_parameters(estimator)
         return estimator
 
     def _build_record(self, node: dict[str, Any], depth: int) -> Any:

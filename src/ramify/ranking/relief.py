@@ -22,7 +22,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real, worker_count
 from ramify.progress import progress_bar
 from ramify.ranking.feature_ranking import FeatureRanking
-from ramify.state import ENCODED_FEATURES, State, instance
+from ramify.state import ENCODED_FEATURES, State, fitting, instance
 from ramify.targets import KINDS, Target, encode
 from ramify.targets.distances import PairDistance, node_distance, symmetric_difference
 from ramify.targets.mixed import check_nodes
@@ -154,8 +154,9 @@ class ReliefRanker(BaseEstimator):
         ReliefRanker
             The fitted ranker.
         """
-        check_integer(self, "n_neighbors", self.n_neighbors, low=1)
-        (self.ranking_,) = _rankings(self, X, y, [self.n_neighbors], [self.n_iterations], sample_weight)
+        with fitting(self):
+            check_integer(self, "n_neighbors", self.n_neighbors, low=1)
+            (self.ranking_,) = _rankings(self, X, y, [self.n_neighbors], [self.n_iterations], sample_weight)
         return self
 
     @property

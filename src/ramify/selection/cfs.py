@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.features import finite_features
 from ramify.parameters import check_flag, check_integer
 from ramify.selection.relevance import check_binary, check_rows, encode_target
-from ramify.state import FEATURES, State, flags, number, numbers
+from ramify.state import FEATURES, State, fitting, flags, number, numbers
 
 # A better merit must be better by this much to count as progress.
 _PROGRESS = 1e-5
@@ -83,20 +83,21 @@ class CFSSelector(SelectorMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Classes.
         """
-        n_stale = check_integer(self, "n_stale", self.n_stale, low=1)
-        check_flag(self, "locally_predictive", self.locally_predictive)
-        checked = check_binary(finite_features(self, X, accept_sparse=["csr", "csc"], dtype="numeric"))
-        target = encode_target(y)
-        if not target.has_one_label:
-            raise ValueError("CFSSelector takes one class per row. Got label sets: select for each label on its own.")
-        check_rows(checked, target.n_samples)
-        uncertainty = _Uncertainty(sparse.csc_array(checked, dtype=np.float64), target.Y.astype(np.float64))
-        self.scores_ = uncertainty.with_class
-        chosen, self.merit_ = _best_first(uncertainty, n_stale)
-        if self.locally_predictive:
-            chosen = _with_locally_predictive(chosen, uncertainty)
-        self._support = np.zeros(checked.shape[1], dtype=bool)
-        self._support[list(chosen)] = True
+        with fitting(self):
+            n_stale = check_integer(self, "n_stale", self.n_stale, low=1)
+            check_flag(self, "locally_predictive", self.locally_predictive)
+            checked = check_binary(finite_features(self, X, accept_sparse=["csr", "csc"], dtype="numeric"))
+            target = encode_target(y)
+            if not target.has_one_label:
+                raise ValueError("CFSSelector takes one class per row. Got label sets: select for each of them.")
+            check_rows(checked, target.n_samples)
+            uncertainty = _Uncertainty(sparse.csc_array(checked, dtype=np.float64), target.Y.astype(np.float64))
+            self.scores_ = uncertainty.with_class
+            chosen, self.merit_ = _best_first(uncertainty, n_stale)
+            if self.locally_predictive:
+                chosen = _with_locally_predictive(chosen, uncertainty)
+            self._support = np.zeros(checked.shape[1], dtype=bool)
+            self._support[list(chosen)] = True
         return self
 
     def _get_support_mask(self) -> np.ndarray:

@@ -18,7 +18,7 @@ from ramify.parameters import check_flag, check_option, check_real
 from ramify.selection.binary_features import close_features, constant_roots, read_features, report_violations
 from ramify.selection.feature_graph import FeatureGraph, Step, feature_graph
 from ramify.selection.relevance import gain_ratio, information_gain, lazy_r, lift, r_relevance, rows_with_target
-from ramify.state import FEATURES, State, flags, instance, integers, numbers, texts, value_row
+from ramify.state import FEATURES, State, fitting, flags, instance, integers, numbers, texts, value_row
 
 _RELEVANCES = {"ig": information_gain, "r": r_relevance, "lazy_r": lazy_r}
 
@@ -86,6 +86,7 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
     array([False,  True,  True])
     """
 
+    read_after_fit: ClassVar[tuple[str, ...]] = ("feature_hierarchy",)
     fitted_state: ClassVar[State] = {
         **FEATURES,
         "unknown_features_": texts(),
@@ -117,26 +118,27 @@ class HierarchicalSelector(SelectorMixin, BaseEstimator):
             Classes or label sets. A label counts the rows of which it is known, not NaN; a row of which nothing is
             known takes no part.
         """
-        check_option(self, "method", self.method, ("shsel", "gtd", "tsel"))
-        check_option(self, "relevance", self.relevance, tuple(_RELEVANCES))
-        threshold = check_real(self, "threshold", self.threshold)
-        check_flag(self, "close", self.close)
-        values, names = read_features(self, X, self.feature_hierarchy, reset=True)
-        values, y = rows_with_target(values, y, self.hierarchy)
-        graph = feature_graph(self.feature_hierarchy, names)
-        self.unknown_features_ = graph.unknown
-        self.violations_ = report_violations(values, graph, quiet=self.close)
-        if self.close:
-            values = close_features(values, graph.ancestors)
-        dropped = constant_roots(values, graph)
-        self.dropped_features_ = tuple(names[column] for column in np.flatnonzero(dropped))
-        columns = np.flatnonzero(~dropped)
-        self.scores_ = self._scores(values, y)
-        choice = self._choose(graph.keep(columns), self.scores_[columns], threshold)
-        self._support = np.zeros(len(names), dtype=bool)
-        self._support[columns] = choice.selected
-        self._reason, self._remover = choice.reason, choice.remover
-        self._columns, self._names = columns, names
+        with fitting(self):
+            check_option(self, "method", self.method, ("shsel", "gtd", "tsel"))
+            check_option(self, "relevance", self.relevance, tuple(_RELEVANCES))
+            threshold = check_real(self, "threshold", self.threshold)
+            check_flag(self, "close", self.close)
+            values, names = read_features(self, X, self.feature_hierarchy, reset=True)
+            values, y = rows_with_target(values, y, self.hierarchy)
+            graph = feature_graph(self.feature_hierarchy, names)
+            self.unknown_features_ = graph.unknown
+            self.violations_ = report_violations(values, graph, quiet=self.close)
+            if self.close:
+                values = close_features(values, graph.ancestors)
+            dropped = constant_roots(values, graph)
+            self.dropped_features_ = tuple(names[column] for column in np.flatnonzero(dropped))
+            columns = np.flatnonzero(~dropped)
+            self.scores_ = self._scores(values, y)
+            choice = self._choose(graph.keep(columns), self.scores_[columns], threshold)
+            self._support = np.zeros(len(names), dtype=bool)
+            self._support[columns] = choice.selected
+            self._reason, self._remover = choice.reason, choice.remover
+            self._columns, self._names = columns, names
         return self
 
     def selection_mask(self, X: Any) -> sparse.csr_array:

@@ -106,6 +106,7 @@ class LazySelector(BaseEstimator):
     array([[False,  True, False]])
     """
 
+    read_after_fit: ClassVar[tuple[str, ...]] = ("feature_hierarchy", "method", "close")
     fitted_state: ClassVar[State] = {
         **FEATURES,
         "unknown_features_": texts(),

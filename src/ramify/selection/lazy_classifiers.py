@@ -19,7 +19,7 @@ from ramify.parameters import check_integer
 from ramify.selection.feature_graph import pattern
 from ramify.selection.lazy import LazySelector, one_row
 from ramify.selection.relevance import check_binary, check_rows
-from ramify.state import FEATURES, State, count, instance, integers, matrix, nothing_or, numbers, value_row
+from ramify.state import FEATURES, State, count, fitting, instance, integers, matrix, nothing_or, numbers, value_row
 
 # Test rows x training rows whose distances are held at a time.
 _BLOCK_CELLS = 1 << 23
@@ -134,19 +134,21 @@ class LazyNaiveBayes(_LazyClassifier):
         y : array of shape (n_samples,)
             Classes.
         """
-        values, codes = self._fit_selector(X, y)
-        n_classes = len(self.classes_)
-        members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
-        counts = np.bincount(codes, minlength=n_classes)
-        present = ((members @ values.astype(np.float64)).toarray() + 1.0) / (counts + 2.0)[:, None]
-        self._log_present = np.log(present).T
-        self._log_absent = np.log1p(-present).T
-        self._log_prior = np.log((counts + 1.0) / (len(codes) + n_classes))
+        with fitting(self):
+            values, codes = self._fit_selector(X, y)
+            n_classes = len(self.classes_)
+            members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+            counts = np.bincount(codes, minlength=n_classes)
+            present = ((members @ values.astype(np.float64)).toarray() + 1.0) / (counts + 2.0)[:, None]
+            self._log_present = np.log(present).T
+            self._log_absent = np.log1p(-present).T
+            self._log_prior = np.log((counts + 1.0) / (len(codes) + n_classes))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each row, the first of equally likely ones."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        chances = self.predict_proba(X)
+        return self.classes_[chances.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, in the order of `classes_`."""
@@ -269,6 +271,7 @@ class LazyNeighbors(_LazyClassifier):
     array(['swims'], dtype='<U5')
     """
 
+    read_after_fit: ClassVar[tuple[str, ...]] = ("n_neighbors",)
     fitted_state: ClassVar[State] = {
         **_CLASSIFIER_STATE,
         "_rows": matrix("n_features", "n_rows"),
@@ -289,18 +292,20 @@ class LazyNeighbors(_LazyClassifier):
         y : array of shape (n_samples,)
             Classes.
         """
-        n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
-        values, codes = self._fit_selector(X, y)
-        if n_neighbors > values.shape[0]:
-            raise ValueError(f"n_neighbors is {n_neighbors} and there are {values.shape[0]} training rows.")
-        self._rows = sparse.csc_array(values.T, dtype=np.int32)
-        self._row_sizes = np.diff(values.indptr)
-        self._memberships = np.eye(len(self.classes_))[codes]
+        with fitting(self):
+            n_neighbors = check_integer(self, "n_neighbors", self.n_neighbors, low=1)
+            values, codes = self._fit_selector(X, y)
+            if n_neighbors > values.shape[0]:
+                raise ValueError(f"n_neighbors is {n_neighbors} and there are {values.shape[0]} training rows.")
+            self._rows = sparse.csc_array(values.T, dtype=np.int32)
+            self._row_sizes = np.diff(values.indptr)
+            self._memberships = np.eye(len(self.classes_))[codes]
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each row, the first of equally likely ones."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        chances = self.predict_proba(X)
+        return self.classes_[chances.argmax(axis=1)]
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted classifier together."""

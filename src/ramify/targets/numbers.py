@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from ramify import _core
-from ramify.features.frames import as_array
+from ramify.features.frames import as_array, merged_numbers
 from ramify.targets.distances import PairDistance, number_distance
 from ramify.targets.known_cells import as_numbers
 from ramify.targets.target import Target, check_n_samples, check_weights, refuse_nowhere_known
@@ -185,6 +185,11 @@ def finite_numbers(y: Any, *, partly_known: bool = False) -> np.ndarray:
 
     Where it may be partly known, a matrix may hold NaN.
     """
+    merged = merged_numbers(y.data if sparse.issparse(y) else as_array(y))
+    if merged is not None:
+        raise ValueError(
+            f"y holds {merged}, which are one double of 64 bits. Subtract what all numbers have in common."
+        )
     array = check_array(
         y if sparse.issparse(y) else as_numbers(as_array(y)),
         dtype=np.float64,
