@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from ramify.analysis.chosen_parameters import set_parameters, with_hierarchy_parameters
 from ramify.analysis.claiming import associated
 from ramify.analysis.deployment import remember_columns
 from ramify.analysis.methods import MODEL_METHODS, default_method
@@ -67,6 +69,7 @@ def fit_model(
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Fitted:
     """Learn a model from a data set and measure it.
 
@@ -97,6 +100,9 @@ def fit_model(
         Number of threads; it changes the time only.
     verbose : int, default=0
         Show progress if positive.
+    parameters : mapping of str to value, optional
+        Further parameters by name: of the method's estimator, of the forests that it is made of, or `w0` and
+        `aggregate` of the label hierarchy.
 
     Examples
     --------
@@ -109,6 +115,7 @@ def fit_model(
     check_option("fit_model", "method", method, (None, *MODEL_METHODS))
     if n_folds:
         check_integer("fit_model", "n_folds", n_folds, low=2)
+    data, chosen = with_hierarchy_parameters(data, parameters or {})
     learnt, unseen = learnt_and_unseen(data)
     is_default = method is None
     method = (default_method(learnt) if calibrate is None else "random-forest") if method is None else method
@@ -117,7 +124,8 @@ def fit_model(
         raise ValueError(f"Only the method auto takes minutes. Got {minutes!r} for {method}.")
     if gamma is not None and not learnt.target_type.ranks_labels:
         raise ValueError(f"Only forests for label rankings take gamma. Got {gamma!r} for {learnt.target}.")
-    parameters: dict[str, Any] = {
+    told: dict[str, Any] = {
+        "chosen": chosen,
         "n_estimators": n_estimators,
         "max_depth": max_depth,
         "min_samples_leaf": min_samples_leaf,
@@ -127,14 +135,14 @@ def fit_model(
         "n_jobs": n_jobs,
         "verbose": verbose,
     }
-    model = fitted_estimator(method, learnt, out_of_bag=unseen is None, calibrate=calibrate, **parameters)
+    model = fitted_estimator(method, learnt, out_of_bag=unseen is None, calibrate=calibrate, **told)
     quality = measured(model, learnt, unseen)
     if n_folds is None:
         needs_none = record.of_forest or method == "auto"
         n_folds = 0 if needs_none and not (is_default and learnt.n_samples <= _MOST_ROWS) else 3
     if quality.measures is None and n_folds and learnt.n_samples >= 2 * n_folds:
         folds = [
-            (fitted_estimator(method, learnt.rows(train), calibrate=calibrate, **parameters), train, test)
+            (fitted_estimator(method, learnt.rows(train), calibrate=calibrate, **told), train, test)
             for train, test in _folds(learnt, n_folds, random_state)
         ]
         with unseen_values_allowed():  # a value of one fold may stand in no other
@@ -217,6 +225,7 @@ def fitted_estimator(
     *,
     out_of_bag: bool = False,
     calibrate: Literal["isotonic", "sigmoid"] | None = None,
+    chosen: Mapping[str, Any] = MappingProxyType({}),
     **parameters: Any,
 ) -> Any:
     """The estimator of a method, fitted to all rows of the data and knowing the names of its labels.
@@ -231,6 +240,8 @@ def fitted_estimator(
         Whether a forest that has out-of-bag rows also predicts them.
     calibrate : {"isotonic", "sigmoid"}, optional
         How to calibrate the probabilities of a forest.
+    chosen : mapping of str to value, optional
+        Parameters by name that the estimator must have.
     **parameters
         As of `fit_model`; None takes the method's own.
     """
@@ -238,6 +249,7 @@ def fitted_estimator(
     model = record.build(
         data, **{name: value for name, value in parameters.items() if value is not None or name == "n_jobs"}
     )
+    set_parameters([model], chosen)
     if calibrate is not None and not (record.of_forest and data.target_type.has_labels):
         raise ValueError(
             "Probabilities of forests for classes and label sets can be calibrated. "

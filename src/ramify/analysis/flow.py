@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from os import PathLike
 from time import perf_counter
 from typing import Any
@@ -12,9 +13,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
+from ramify.analysis.chosen_parameters import set_parameters, with_hierarchy_parameters
 from ramify.analysis.claiming import claims_and_associations
 from ramify.analysis.methods import ENSEMBLES, RANKING_METHODS, branch_credit, default_methods
 from ramify.analysis.model_data import (
+    forest_for,
     learnt_and_unseen,
     model_target,
     nominal_features,
@@ -24,7 +27,7 @@ from ramify.analysis.model_quality import label_parts
 from ramify.analysis.results import Curve, Results
 from ramify.datasets import Dataset
 from ramify.parameters import check_option, check_real
-from ramify.ranking import Discoveries, FeatureRanking, ForestRanker, addition_curve, knn_quality
+from ramify.ranking import Discoveries, FeatureRanking, ForestRanker, addition_curve, fuji, knn_quality
 from ramify.ranking.forest_ranker import held_out_ranking, held_out_scores
 
 
@@ -46,6 +49,7 @@ def analyse(
     checkpoint: str | PathLike[str] | None = None,
     all_rows: bool = False,
     audit_claims: bool = False,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Results:
     """Which features matter, for which labels, how sure that is and how good the rankings are.
 
@@ -87,6 +91,9 @@ def analyse(
         Whether claims are tested on all rows where there are more than 10,000.
     audit_claims : bool, default=False
         Whether to say how far claims hold on this table, by `ramify.ranking.audit`; it takes about six times as long.
+    parameters : mapping of str to value, optional
+        Further parameters by name: of the rankers of these methods, of their forest (then of that of the claims too),
+        or `w0` and `aggregate` of the label hierarchy.
 
     Returns
     -------
@@ -106,6 +113,7 @@ def analyse(
     started = perf_counter()
     methods = default_methods(ensemble) if methods is None else methods
     _check(data, methods, ensemble, fdr, given)
+    data, chosen = with_hierarchy_parameters(data, parameters or {})
     learnt, unseen = learnt_and_unseen(data)
     forest = {
         **ENSEMBLES[ensemble],
@@ -125,6 +133,10 @@ def analyse(
     curves = {"cv": 3, "n_random": 10, **(quality if isinstance(quality, Mapping) else {})} if quality else None
     _check_sizes(methods, n_neighbors, curves, learnt.n_samples)
     rankers = {name: RANKING_METHODS[name].build(learnt, forest=forest, relief=relief) for name in methods}
+    set_parameters(rankers.values(), chosen)
+    if chosen:  # claims are made by the same forest
+        of_forest = forest_for(learnt, **forest).get_params()
+        forest |= {name: value for name, value in chosen.items() if name in of_forest}
     rankings, grown = _rankings(rankers, learnt)
     parts: dict[str, Any] = {}
     for name, ranker in rankers.items():
@@ -145,7 +157,7 @@ def analyse(
     return Results(
         learnt,
         rankings,
-        facts=_facts(rankings, ensemble, forest, relief, parts.get("discoveries")),
+        facts=_facts(rankings, ensemble, forest, relief, parts.get("discoveries"), parameters or {}),
         titles=learnt.titles,
         seed=random_state,
         seconds=perf_counter() - started,
@@ -320,15 +332,25 @@ def _facts(
     forest: dict[str, Any],
     relief: dict[str, Any],
     found: Discoveries | None,
+    chosen: Mapping[str, Any],
 ) -> dict[str, str]:
     facts = {"Methods": ", ".join(rankings)}
+    if chosen:
+        facts["Set"] = ", ".join(f"{name}={value}" for name, value in chosen.items())
     if any(RANKING_METHODS[name].of_forest for name in rankings):
         facts["Forest"] = f"{forest['n_estimators']} trees, {ensemble.replace('-', ' ')}"
     credits = {name: branch_credit(ranking) for name, ranking in rankings.items()}
     if any(credits.values()):
         facts["Branches"] = "; ".join(f"{name}: {credit}" for name, credit in credits.items() if credit)
     if "relief" in rankings:
-        facts["Relief"] = f"{relief['n_neighbors']} neighbours, share {relief['n_iterations']:g} of the rows"
+        own = relief | {name: chosen[name] for name in ("n_neighbors", "n_iterations") if name in chosen}
+        facts["Relief"] = f"{own['n_neighbors']} neighbours, share {own['n_iterations']:g} of the rows"
+    efficiency = ", ".join(f"{name} {(ranking.scores > 0).mean():.3f}" for name, ranking in rankings.items())
+    facts["Efficiency"] = f"share of the features with a positive score: {efficiency}"
+    if len(rankings) > 1:
+        pairs = combinations(rankings.items(), 2)
+        alike = ", ".join(f"{one} and {other} {fuji(a, b).area:.3f}" for (one, a), (other, b) in pairs)
+        facts["FUJI"] = f"similarity of the rankings, 1 where they are the same: {alike}"
     if found is not None:
         facts["Claims"] = f"{found.question} {found.guarantee}"
     return facts

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from ramify.analysis.chosen_parameters import set_parameters
 from ramify.analysis.methods import SELECTION_METHODS
 from ramify.analysis.model_data import learnt_and_unseen, model_target, refuse_weights, weighing
 from ramify.analysis.results import Results
@@ -65,6 +67,7 @@ def select_features(
     positive: str | None = None,
     random_state: int = 0,
     verbose: int = 0,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Selected:
     """Select the features of a data set and measure, by cross-validation, what that does to a classifier.
 
@@ -90,6 +93,8 @@ def select_features(
         Seed of the folds.
     verbose : int, default=0
         Show progress if positive.
+    parameters : mapping of str to value, optional
+        Further parameters of the method's selector by name.
 
     Examples
     --------
@@ -110,11 +115,15 @@ def select_features(
     options: dict[str, Any] = {"relevance": relevance, "close": close}
     learnt, unseen = learnt_and_unseen(data)
     refuse_weights(f"The method {method}", learnt)
-    selector = SELECTION_METHODS[method].build(hierarchy, **options).fit(learnt.X, learnt.y)
+    selector = SELECTION_METHODS[method].build(hierarchy, **options)
+    set_parameters([selector], parameters or {})
+    selector.fit(learnt.X, learnt.y)
     measures: dict[str, dict[str, float]] = {}
     if measured:
         folds = {"n_splits": cv, "random_state": random_state}
-        runs = _cross_validated(data, method, hierarchy, {**options, "classifier": classifier}, folds, verbose)
+        runs = _cross_validated(
+            data, method, hierarchy, {**options, "classifier": classifier}, parameters or {}, folds, verbose
+        )
         measures = {name: _measures(run, positive) for name, run in runs.items()}
     weights = _relevance(selector)
     lazy = SELECTION_METHODS[method].per_row
@@ -183,7 +192,13 @@ def _check_folds(cv: int, classes: np.ndarray) -> None:
 
 
 def _cross_validated(
-    data: Dataset, method: str, hierarchy: Hierarchy, options: dict[str, Any], folds: dict[str, int], verbose: int
+    data: Dataset,
+    method: str,
+    hierarchy: Hierarchy,
+    options: dict[str, Any],
+    chosen: Mapping[str, Any],
+    folds: dict[str, int],
+    verbose: int,
 ) -> dict[str, SelectionResult]:
     """Predictions with the selected features, with all of them, and by the frequency of the classes."""
     runs: dict[str, SelectionResult] = {}
@@ -192,6 +207,7 @@ def _cross_validated(
     with progress_bar(len(both), verbose, f"{folds['n_splits']} folds of {data.n_samples} rows") as show:
         for done, (title, name) in enumerate(both, start=1):
             model = selecting_classifier(name, hierarchy, **options)
+            set_parameters([model], chosen if name == method else {})
             runs[title] = cross_validated_selection(model, data.X, classes, names=data.feature_names, **folds)
             if show is not None:
                 show(done)

@@ -17,6 +17,7 @@ from ramify.cli.options import (
     output_options,
     report_option,
     running_options,
+    set_option,
 )
 from ramify.cli.terminal import command_line, plain, show_measures, shows_progress, write_label_measures, wrote
 from ramify.writing import TABLES
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
               help="Cross-validate where there is neither a test part nor out-of-bag rows.")  # fmt: skip
 @click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
 @running_options
+@set_option
 @report_option
 @output_options
 def fit(
@@ -70,6 +72,7 @@ def fit(
     per_label: str | None,
     seed: int,
     jobs: int,
+    parameters: dict[str, Any],
     report: str | None,
     as_json: bool,
     quiet: bool,
@@ -112,6 +115,7 @@ def fit(
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,
+        parameters=parameters,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
     found = replace(fitted.results, command=command_line())

@@ -224,6 +224,21 @@ def _jobs(workers: str) -> Callable[[Command], Command]:
     return click.option("--jobs", default=-1, show_default=True, type=int, callback=check, help=text)
 
 
+def set_option(command: Command) -> Command:
+    """--set, as values by the names of parameters."""
+
+    def check(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, Any]:
+        from ramify.analysis.chosen_parameters import parsed
+
+        try:
+            return parsed(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error), ctx, param) from None
+
+    text = "Parameter of the method's estimator, as max_features=0.5; a name that it has not lists them."
+    return click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", callback=check, help=text)(command)
+
+
 def report_option(command: Command) -> Command:
     """--report."""
     text = "Write a report: .html (one page, no network), .json or .md."

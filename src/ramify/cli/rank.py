@@ -18,6 +18,7 @@ from ramify.cli.options import (
     output_options,
     report_option,
     running_options,
+    set_option,
 )
 from ramify.cli.terminal import command_line, json_text, shows_progress, wrote
 
@@ -105,6 +106,7 @@ class ErrorRate(click.ParamType):
 )
 @click.option("--per-label", type=OutputFile(), help="Write feature, label, score lines: .csv.")
 @running_options
+@set_option
 @report_option
 @output_options
 def rank(
@@ -133,6 +135,7 @@ def rank(
     per_label: str | None,
     seed: int,
     jobs: int,
+    parameters: dict[str, Any],
     report: str | None,
     as_json: bool,
     quiet: bool,
@@ -176,6 +179,7 @@ def rank(
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,
+        parameters=parameters,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
         checkpoint=checkpoint,
         all_rows=all_rows,

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.analysis.methods import SELECTION_METHODS
-from ramify.cli.options import OutputFile, WholeNumber, keep_inputs, output_options, reading_options, report_option
+from ramify.cli.options import (
+    OutputFile,
+    WholeNumber,
+    keep_inputs,
+    output_options,
+    reading_options,
+    report_option,
+    set_option,
+)
 from ramify.cli.terminal import command_line, console, json_text, plain, shows_progress, wrote
 from ramify.cli.terminal import table as text_table
 from ramify.writing import TABLES, write_table
@@ -59,6 +67,7 @@ if TYPE_CHECKING:
 @click.option("--positive", help="The positive one of two classes [default: the last].")
 @click.option("--seed", default=0, show_default=True, type=WholeNumber(0, 2**32 - 1), help="Seed of the folds.")
 @click.option("-o", "--output", type=OutputFile(*TABLES), help="Write the selected features: .csv, .xlsx.")
+@set_option
 @report_option
 @output_options
 def select(
@@ -78,6 +87,7 @@ def select(
     positive: str | None,
     seed: int,
     output: str | None,
+    parameters: dict[str, Any],
     report: str | None,
     as_json: bool,
     quiet: bool,
@@ -119,6 +129,7 @@ def select(
         classifier=classifier,
         positive=positive,
         random_state=seed,
+        parameters=parameters,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
     titles = chosen.titles or term_titles(chosen.feature_names, feature_hierarchy)
