@@ -150,3 +150,26 @@ def test_padded_codes_and_large_numbers_keep_their_digits(write):
     rows = "".join(f"{k % 3:03d},{2**60 + k % 4},{k // 7 % 2}\n" for k in range(40))
     data = read(write(f"code,large,t\n{rows}", "t.csv"))
     assert data.categories == (("000", "001", "002"), tuple(str(2**60 + k) for k in range(4)))
+
+
+def test_a_name_of_several_lines_costs_no_row(write):
+    path = write('a,"how many,\ndo you have?",kind\n' + "".join(f"{k},{k + 0.5},x{k % 2}\n" for k in range(6)), "t.csv")
+    data = read(path, "kind")
+    assert data.n_samples == 6
+    assert data.X[0].tolist() == [0, 0.5]
+
+
+def test_titles_do_not_hide_what_separates_cells(write):
+    rows = "".join(f"{k},5;{k % 7},25;x{k % 2}\n" for k in range(40))
+    data = read(write(f"Station 5\nexported in May\ntemp;rain;kind\n{rows}", "t.csv"), "kind")
+    assert data.feature_names == ("temp", "rain")
+    assert data.X[1].tolist() == [1.5, 1.25]
+
+
+def test_a_last_row_that_sums_up_the_others_is_left_out(write):
+    rows = "".join(f"shop {k},{k},{k % 3},x{k % 2}\n" for k in range(30))
+    data = read(write(f"shop,sold,staff,kind\n{rows}Total,{sum(range(30))},30,x1\n", "t.csv"), "kind")
+    assert data.n_samples == 30
+    assert any("'Total', sums up the others and is left out" in note for note in data.notes)
+    data = read(write(f"shop,sold,staff,kind\n{rows}Total,7,9,x1\n", "t.csv"), "kind")
+    assert data.n_samples == 31

@@ -409,7 +409,7 @@ def with_cases(table: pd.DataFrame, _: np.random.Generator) -> None:
 
 def with_total(table: pd.DataFrame, _: np.random.Generator) -> None:
     table.loc[N_ROWS - 1, ["customer", "churn"]] = ["Total", "30"]
-    table.loc[N_ROWS - 1, ["age", "income"]] = [int(table["age"].sum()), int(table["income"].sum())]
+    table.loc[N_ROWS - 1, ["age", "income"]] = [int(table[name][:-1].sum()) for name in ("age", "income")]
 
 
 def with_tags(table: pd.DataFrame, rng: np.random.Generator) -> None:

@@ -42,7 +42,8 @@ def what_is_said(name: str, folder: Path) -> str:
     if described is not None:
         lines.append(
             f"{described['rows']} rows, {described['features']} features ({described['nominal']} nominal), "
-            f"{described['missing']} missing cells, target: {described['labels']} {described['target']}"
+            f"{described['missing']} missing cells, target: "
+            + (f"{described['labels']} {described['target']}" if described["target"] else "none")
         )
         lines += [f"left out: {column}: {why}" for column, why in described["left_out"].items()]
     ranked = run("rank", file, *options, "--fdr", "none", "--trees", 20, "--jobs", 1)

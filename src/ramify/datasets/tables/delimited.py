@@ -185,13 +185,14 @@ def _file_table(
         names = names[:-1] if _trailing_cells_are_empty(content, layout) else names
 
     def parsed(text: set[int], chosen: set[int] | None = None) -> pd.DataFrame:
+        rows = io.BytesIO(content)
+        rows.seek(start)  # pandas counts a name of several lines as one line to skip
         return pd.read_csv(
-            io.BytesIO(content),
+            rows,
             sep=layout.separator,
             encoding=text_encoding,
             header=None,
             names=list(range(width)),
-            skiprows=_lines_above(content, start),
             index_col=False,
             dtype={j: str for j in text},
             keep_default_na=False,
@@ -303,11 +304,6 @@ def _without_lines_below(content: bytes, names: Sequence[str], layout: TextLayou
         return content, ""
     told = f"The lines below the table ({shown(first.decode(encoding, errors='replace'))}, ...) are left out."
     return content[:end] + b"\n", told
-
-
-def _lines_above(content: bytes, start: int) -> int:
-    above = content[:start]
-    return above.count(b"\n") if above.endswith(b"\n") else above.count(b"\n") + 1
 
 
 def _trailing_cells_are_empty(content: bytes, layout: TextLayout) -> bool:

@@ -36,16 +36,26 @@ _NUMBER = re.compile(
     re.VERBOSE,
 )
 _BLANKS = re.compile("[ '’\u00a0\u202f]")
-_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}")
+"""As in 1,234,567 or, in India, 12,34,567."""
 _POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+")
 _CURRENCY = re.compile(r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF)\b")
 _IN_BRACKETS = re.compile(r"([^\d(]{0,4})\(([^()]*\d[^()]*)\)")
 _SCALES: Sequence[Mapping[str, float]] = (
     {"": 1, "k": 1e3, "m": 1e6, "mio": 1e6, "b": 1e9, "bn": 1e9},
-    {"mg": 1e-3, "g": 1, "kg": 1e3, "t": 1e6},
-    {"mm": 1e-3, "cm": 1e-2, "m": 1, "km": 1e3},
+    {"mg": 1e-3, "g": 1, "kg": 1e3, "t": 1e6, "oz": 28.349523125, **dict.fromkeys(("lb", "lbs"), 453.59237)},
+    {"mm": 1e-3, "cm": 1e-2, "m": 1, "km": 1e3, "in": 0.0254, "ft": 0.3048, "mi": 1609.344},
     {"ml": 1e-3, "cl": 1e-2, "l": 1},
-    {"ms": 1e-3, "s": 1, "sec": 1, "min": 60, "h": 3600},
+    {
+        **dict.fromkeys(("s", "sec", "second", "seconds"), 1),
+        **dict.fromkeys(("min", "mins", "minute", "minutes"), 60),
+        **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600),
+        **dict.fromkeys(("d", "day", "days"), 86_400),
+        **dict.fromkeys(("w", "wk", "week", "weeks"), 604_800),
+        **dict.fromkeys(("mo", "month", "months"), 2_629_746),
+        **dict.fromkeys(("y", "yr", "yrs", "year", "years"), 31_556_952),
+        "ms": 1e-3,
+    },
     {"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
 )
 """Units that are multiples of one another."""
@@ -87,7 +97,7 @@ class Numbers:
         whole, sign, rest = digits.partition(self.decimal)
         if other in rest or self.decimal in rest:
             return None
-        if other in whole and not re.fullmatch(rf"[-+]?\d{{1,3}}(?:\{other}\d{{3}})+", whole):
+        if other in whole and not re.fullmatch(rf"[-+]?\d{{1,3}}(?:\{other}\d{{2,3}})*\{other}\d{{3}}", whole):
             return None
         try:
             value = float(whole.replace(other, "") + ("." if sign else "") + rest)
@@ -163,7 +173,7 @@ def learn_numbers(cells: TextColumn, decimal: str | None = None) -> Numbers | No
         in_units = sum(units[unit] for unit in frequent)
         if (
             (n_numbers >= ENOUGH * n_known or few)
-            and 0 < len(frequent) <= _MOST_UNITS
+            and (0 < len(frequent) <= _MOST_UNITS or scales_of(frequent))
             and in_units >= ENOUGH * n_numbers
         ):
             in_brackets = [_IN_BRACKETS.fullmatch(value) is not None for value in cells.values]
@@ -201,8 +211,8 @@ def points_are_thousands(values: Sequence[str]) -> bool:
 
 
 def are_codes(values: Sequence[str]) -> bool:
-    """Whether cells are padded with zeros, or whole numbers of more digits than a double holds."""
-    return any(re.fullmatch(r"[+-]?0\d+", value) for value in values) or any(
+    """Whether cells are padded with zeros, as 007 or 07B, or whole numbers of more digits than a double holds."""
+    return any(re.fullmatch(r"[+-]?0\d+[A-Za-z]?", value) for value in values) or any(
         re.fullmatch(r"[+-]?\d{16,}", value) and abs(int(value)) >= 2**53 for value in values
     )
 
@@ -212,6 +222,9 @@ _TWO_PARTS = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b")
 _DAY_WORDS = re.compile(r"[a-zäöüéû]{3,}", re.IGNORECASE)
 _LOG_TIME = re.compile(r"^(\d{1,2}/[A-Za-z]{3}/\d{4}):")
 """Logs of servers have a colon between day and time."""
+_MONTH_AND_YEAR = re.compile(r"^([A-Za-z]{3,9})[-/' ’]{1,2}(\d\d)$")
+_FIRST_OF_LAST_CENTURY = 69
+"""Years of two digits from here on belong to the last century, as in POSIX."""
 _PARTS = ("days", "year", "month", "weekday", "hour")
 
 
@@ -236,7 +249,7 @@ class Dates:
 
     def read(self, values: Sequence[str]) -> pd.Series:
         """The dates of some texts, NaT where a text is none."""
-        texts = pd.Series([_LOG_TIME.sub(r"\1 ", value) for value in values], dtype=object)
+        texts = pd.Series([_with_whole_year(_LOG_TIME.sub(r"\1 ", value)) for value in values], dtype=object)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.compact:
@@ -298,6 +311,14 @@ def learn_dates(cells: TextColumn, order: str | None = None, parts: str | None =
     return Dates(notation.day_first, chosen, compact)
 
 
+def _with_whole_year(value: str) -> str:
+    """Sep-84 as September 1984: a parser would take Sep-03 as a day of this year."""
+    found = _MONTH_AND_YEAR.match(value)
+    if found is None:
+        return value
+    return f"1 {found[1]} {19 if int(found[2]) >= _FIRST_OF_LAST_CENTURY else 20}{found[2]}"
+
+
 def _look_like_dates(values: Sequence[str]) -> bool:
     return bool(
         np.mean([_DIGITS.search(value) is not None and len(value) <= 40 for value in values]) > ENOUGH
@@ -326,10 +347,13 @@ def order_is_unclear(values: Sequence[str]) -> bool:
 
 def has_short_years(values: Sequence[str]) -> bool:
     """Whether years are written with two digits."""
-    return any((match := _TWO_PARTS.match(value)) is not None and len(match[4]) == 2 for value in values)
+    return any(
+        ((match := _TWO_PARTS.match(value)) is not None and len(match[4]) == 2) or _MONTH_AND_YEAR.match(value)
+        for value in values
+    )
 
 
-_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d+)?)?\s*([ap]\.?m\.?)?", re.IGNORECASE)
+_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?([.,]\d+)?\s*([ap]\.?m\.?)?", re.IGNORECASE)
 
 
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[a-z]{1,7}[,\s]*)+", re.IGNORECASE)
@@ -337,7 +361,7 @@ _DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[a-z]{1,7}[,\s]*)+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Clock:
-    """Times of the day and durations such as 14:35, 2:05 pm or 1h 20m, in hours."""
+    """Times of the day and durations such as 14:35, 2:05 pm, 3:19.8 or 1h 20m, in hours."""
 
     notation: ClassVar[str] = "time"
 
@@ -362,14 +386,18 @@ def _hours(text: str) -> float:
     if found is None:
         duration = pd.to_timedelta(text, errors="coerce") if _DURATION.fullmatch(text.strip()) else pd.NaT
         return float(duration.total_seconds()) / 3600
-    hour, minute, second, half = found.groups()
-    hours = int(hour) + int(minute) / 60 + int(second or 0) / 3600
+    hour, minute, second, fraction, half = found.groups()
+    seconds = int(hour) * 3600 + int(minute) * 60 + int(second or 0)
+    if fraction and second is None:  # minutes and seconds
+        seconds //= 60
+    hours = (seconds + float(f"0.{fraction[1:]}" if fraction else 0)) / 3600
     if half:
         hours = hours % 12 + (12 if half.lower().startswith("p") else 0)
     return hours
 
 
 _PART = re.compile(r"(?:(?<![^\s,;(\[])[-+])?\d+(?:\.\d+)?")
+_MOST_PARTS = 10
 _FEWEST_PARTED = 10
 """Fewer values than these are nominal alone."""
 
@@ -410,7 +438,7 @@ def learn_parts(cells: TextColumn) -> Parts | None:
     if len(cells.values) <= _FEWEST_PARTED or _are_parted_codes(cells.values[:200]):
         return None
     ((between, _),) = Counter(map(_between, cells.values[:200])).most_common(1)
-    if not 3 <= len(between) <= 5:
+    if not 3 <= len(between) <= _MOST_PARTS + 1:
         return None
     fits = np.array([_between(value) == between for value in cells.values], dtype=float)
     if cells.taken(fits, 1.0).mean() < ENOUGH or _are_parted_codes(cells.values):

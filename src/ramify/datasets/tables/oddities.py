@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ramify.datasets.readers.raw_files import shown
 from ramify.datasets.tables.inspection import FEWEST_ROWS, names_rows
-from ramify.datasets.tables.table import Table
+from ramify.datasets.tables.table import Table, missing_cells
 from ramify.datasets.tables.text_column import TextColumn
 
 _SUMS = {"total", "totals", "grand total", "subtotal", "sum", "summe", "gesamt", "average", "mean", "somme", "suma"}
@@ -42,7 +43,8 @@ def oddities(table: Table, features: Sequence[int], nominal: Iterable[int]) -> I
                 f"ignore={name!r} (--ignore) leaves it out, groups={name!r} (--groups) keeps its rows together."
             )
         yield from _nines(table.names[j], table.columns[j])
-    yield from _sums(table)
+    if word := _word_for_total(table):
+        yield f"The last row is called {shown(word)}. Remove it if it sums up the others."
 
 
 def spellings(name: str, cells: object) -> Iterator[str]:
@@ -89,12 +91,34 @@ def _nines(name: str, values: object) -> Iterator[str]:
             )
 
 
-def _sums(table: Table) -> Iterator[str]:
+def without_totals(table: Table) -> Table:
+    """The table without last rows that are called a total and sum up the others, or leave most cells empty."""
+    while table.n_rows > FEWEST_ROWS and (word := _word_for_total(table)) and _sums_up(table):
+        note = f"The last row is called {shown(word)}, sums up the others and is left out."
+        table = replace(table.rows(np.arange(table.n_rows - 1)), notes=(*table.notes, note))
+    return table
+
+
+def _word_for_total(table: Table) -> str:
     for cells in table.columns:
         last = cells[table.n_rows - 1] if isinstance(cells, TextColumn) else None
         if last is not None and last.strip(" :").casefold() in _SUMS and (cells.codes == cells.codes[-1]).sum() == 1:
-            yield f"The last row is called {shown(last)}. Remove it if it sums up the others."
-            return
+            return str(last)
+    return ""
+
+
+def _sums_up(table: Table) -> bool:
+    usual = [
+        missing for column in table.columns if 2 * np.count_nonzero(missing := missing_cells(column)) < len(missing)
+    ]
+    if 2 * sum(bool(missing[-1]) for missing in usual) >= len(usual):
+        return True
+    for column in table.columns:
+        if isinstance(column, np.ndarray) and not np.isnan(column[-1]) and column[-1] != 0:
+            above = column[:-1]
+            if np.isclose(column[-1], (np.nansum(above), np.nanmean(above)), rtol=1e-3).any():
+                return True
+    return False
 
 
 def _n_values(cells: object) -> int:

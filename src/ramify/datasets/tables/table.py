@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -17,6 +18,11 @@ from ramify.datasets.tables.text_column import TextColumn
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 """Cells that hold nothing."""
+
+_BLANK_SIGNS = frozenset({"-", "--", "---", "–", "—", ".", "..", "...", "*"})
+"""Cells that hold nothing where others hold a letter or a digit."""
+
+_SAYS_SOMETHING = re.compile(r"[^\W_]")
 
 LARGEST_EXACT = 2.0**53
 
@@ -140,6 +146,8 @@ def _text_column(values: Sequence[str], codes: np.ndarray, missing: frozenset[st
     """Text by codes; values that say the same are one, words for missing are none; true and false are 1 and 0."""
     code_of: dict[str, int] = {}
     stripped = [value.strip() for value in values]
+    if not _BLANK_SIGNS.isdisjoint(stripped) and any(_SAYS_SOMETHING.search(value) for value in stripped):
+        missing |= _BLANK_SIGNS
     new = [-1 if value in missing else code_of.setdefault(value, len(code_of)) for value in stripped]
     codes = np.array([*new, -1], dtype=np.int64)[codes]
     if code_of and {value.lower() for value in code_of} <= {"true", "false"}:

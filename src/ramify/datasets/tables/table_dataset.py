@@ -24,7 +24,7 @@ from ramify.datasets.tables.inspection import (
 )
 from ramify.datasets.tables.leaks import Leaks
 from ramify.datasets.tables.notations import Made, Numbers, are_codes, learn_numbers
-from ramify.datasets.tables.oddities import oddities, rare_classes, spellings
+from ramify.datasets.tables.oddities import oddities, rare_classes, spellings, without_totals
 from ramify.datasets.tables.table import Table, as_text, missing_cells, number_texts
 from ramify.datasets.tables.target_columns import ReadTarget, TargetNotation, UnreadableTarget, read_target
 from ramify.datasets.tables.text_column import TextColumn
@@ -154,6 +154,8 @@ def table_dataset(table: Table, choice: TableChoice) -> Dataset:
 
 def _inspected(table: Table, choice: TableChoice) -> Dataset:
     """A table of which nothing is known but what the caller says."""
+    if choice.roles == "auto":
+        table = without_totals(table)
     named = [name for name in listed(choice.target or ()) if name in table.names]
     ignored = [j for j in _positions(table, choice.ignore, "ignore") if table.names[j] not in named]
     _positions(table, choice.keep, "keep")

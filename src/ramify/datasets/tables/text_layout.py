@@ -117,7 +117,8 @@ def _head_text(content: bytes, encoding: str) -> str:
 
 def _separator_of(path: PathLike, text: str) -> str:
     header = next((line for line in text.splitlines() if line.strip()), "")
-    fitting = [sign for sign in _NAMES if sign in header and _is_regular(text, sign)]
+    above = {sign: found for sign in _NAMES if (found := _lines_above(text, sign)) is not None}
+    fitting = [sign for sign, n_lines in above.items() if n_lines == min(above.values())]
     if len(fitting) > 1:
         named = " or ".join(_NAMES[sign] for sign in fitting)
         raise FileError(
@@ -132,8 +133,11 @@ def _separator_of(path: PathLike, text: str) -> str:
     return present[0] if len(present) == 1 else usual_separator(path)
 
 
-def _is_regular(text: str, separator: str) -> bool:
-    """Whether a separator cuts the first lines, all but a cut last one, into the same number of cells."""
+def _lines_above(text: str, separator: str) -> int | None:
+    """How many lines of titles stand above lines that a separator cuts into as many cells each, None where it does not.
+
+    The last line may be cut and does not count.
+    """
     widths: list[int] = []
     whole = text if len(text) < _HEAD // 2 else text[: text.rfind("\n") + 1]
     try:
@@ -143,5 +147,8 @@ def _is_regular(text: str, separator: str) -> bool:
             if len(widths) == _LINES:
                 break
     except csv.Error:
-        return False
-    return len(set(widths)) == 1 and widths[0] > 1
+        return None
+    width = widths[-1] if widths else 1
+    n_above = next((k for k, found in enumerate(widths) if 2 * found > width), 0)
+    is_regular = width > 1 and set(widths[n_above:]) == {width}
+    return n_above if is_regular and (n_above == 0 or len(widths) - n_above > 1) else None
