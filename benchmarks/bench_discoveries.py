@@ -22,7 +22,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -30,7 +30,7 @@ from unittest.mock import patch
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
-from discovery_designs import DATA, DESIGNS, Design
+from discovery_designs import DATA, DESIGNS, REAL, SHUFFLED, Design, real_set
 from joblib import Parallel, delayed
 from scipy.stats import false_discovery_control
 from sklearn.base import clone
@@ -75,20 +75,9 @@ NEAR_THE_RATE = (
 LEVELS = (0.05, 0.1, 0.2)
 MOST_REDRAWN = 1000
 SHUFFLES = {"shuffled, others": "others", "shuffled, nothing": "nothing"}
-SHUFFLED = {
-    "emotions": ["multilabel/emotions.arff.gz", "multilabel/emotions.xml"],
-    "eisen_FUN": ["hmc/fun/eisen_FUN.train.arff.gz"],
-    "vehicle": ["labelranking/kebi/vehicle.csv"],
-}
 SHADOWS = {"gains in the bag, shadows (the default before)": "genie3", "permutation, shadows": "permutation"}
 OTHERS = ("boruta", "hidimstat")
 PEER_DESIGNS = ("independent", "correlated 0.7", "blocks", "flat")
-REAL = {
-    "cellcycle_FUN": [f"hmc/fun/cellcycle_FUN.{part}.arff.gz" for part in ("train", "valid")],
-    "cellcycle_GO": [f"hmc/go/cellcycle_GO.{part}.arff.gz" for part in ("train", "valid")],
-    "iris": ["labelranking/kebi/iris.csv"],
-    "housing": ["labelranking/kebi/housing.csv"],
-}
 
 
 def main() -> None:
@@ -240,11 +229,6 @@ def shuffled_claims(name: str, seed: int, given: str) -> dict[str, Any]:
     return {"n_claims": len(found.claims)}
 
 
-@cache
-def real_set(name: str) -> Any:
-    return read([DATA / file for file in (SHUFFLED | REAL)[name]])
-
-
 def branch_truth(design: Design, branches: tuple[str, ...]) -> np.ndarray:
     """Features x branches: whether the feature drives a label of the branch."""
     columns = []
@@ -370,7 +354,7 @@ def hidimstat(design: Design, seed: int) -> dict[str, Any]:
 
 def real(name: str, folder: Path | None) -> dict[str, Any]:
     """What claims on a real set cost beside growing its forest, in one process; the table of claims as CSV."""
-    data = read([DATA / file for file in REAL[name]])
+    data = real_set(name)
     options: dict[str, Any] = {"n_estimators": 200, "min_samples_leaf": 3, "random_state": 0, "n_jobs": 1}
     forest = forest_choice.forest_for(data.target, hierarchy=data.hierarchy, **options)
     growing = [cpu_seconds(lambda: clone(forest).fit(data.X, data.y))[0]]

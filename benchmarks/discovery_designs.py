@@ -304,6 +304,25 @@ def no_signal(random: Random) -> Design:
     return Design(X, Y, truth, (), TREE)
 
 
+REAL = {
+    "cellcycle_FUN": [f"hmc/fun/cellcycle_FUN.{part}.arff.gz" for part in ("train", "valid")],
+    "cellcycle_GO": [f"hmc/go/cellcycle_GO.{part}.arff.gz" for part in ("train", "valid")],
+    "iris": ["labelranking/kebi/iris.csv"],
+    "housing": ["labelranking/kebi/housing.csv"],
+}
+SHUFFLED = {
+    "emotions": ["multilabel/emotions.arff.gz", "multilabel/emotions.xml"],
+    "eisen_FUN": ["hmc/fun/eisen_FUN.train.arff.gz"],
+    "vehicle": ["labelranking/kebi/vehicle.csv"],
+}
+
+
+@cache
+def real_set(name: str) -> Any:
+    """A real set, read once by each process."""
+    return read([DATA / file for file in (SHUFFLED | REAL)[name]])
+
+
 @cache
 def real_features(name: str) -> Any:
     files = {

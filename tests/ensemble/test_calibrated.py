@@ -42,7 +42,7 @@ def test_isotonic_is_scikit_learns_on_out_of_bag_predictions(data):
     Y = sparse.csr_array(data.y).toarray()
     fitted = forest.fit(data.X, Y)
     seen = np.isfinite(fitted.oob_prediction_).all(axis=1)
-    model = Calibrated(forest).fit(data.X, Y)
+    model = Calibrated(forest, method="isotonic").fit(data.X, Y)
     raw = fitted.predict_proba(data.X)
     for label in range(Y.shape[1]):
         theirs = IsotonicRegression(out_of_bounds="clip").fit(fitted.oob_prediction_[seen, label], Y[seen, label])

@@ -137,8 +137,81 @@ def test_smaller_alpha_gives_larger_sets():
 def test_guarantee_says_what_is_proven():
     model = ConformalSets(ForestClassifier(5, random_state=0), alpha=0.2, random_state=0).fit(SETS.X, SETS.y)
     assert model.guarantee_ == (
-        "Proven for rows like the 175 held back: sets miss at most 20 % of a row's true labels on average."
+        "Proven for rows like the 175 held back: sets miss at most 20 % of a row's true labels on average, "
+        "rows without a label (21 %) missing none."
     )
+
+
+def sparse_sets(n_rows, seed):
+    """Label sets of a small hierarchy, of which half of the rows have none; rare labels are hard."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n_rows, 6))
+    top = X[:, 0] + 0.5 * random.standard_normal(n_rows) > 0
+    middle = top & (X[:, 1] + random.standard_normal(n_rows) > 0)
+    low = middle & (X[:, 2] + 2 * random.standard_normal(n_rows) > 2.2)
+    return X, np.column_stack([top, middle, low]).astype(int)
+
+
+CHAIN = ramify.Hierarchy.from_paths(["a", "a/b", "a/b/c"])
+
+
+@pytest.mark.parametrize("over", ["labelled", "depth", "frequency"])
+def test_promise_is_kept_where_it_is_made(over):
+    hierarchy = CHAIN if over == "depth" else None
+    lines = []
+    for seed in range(12):
+        X, Y = sparse_sets(800, seed)
+        forest = ForestClassifier(20, hierarchy=hierarchy, random_state=seed)
+        model = ConformalSets(forest, alpha=0.2, over=over, random_state=seed).fit(X[:500], Y[:500])
+        assert ConformalSets(forest, alpha=0.2, random_state=seed).fit(X[:500], Y[:500]).risk_ <= 0.2
+        found = model.coverage(X[500:], Y[500:], by="frequency" if over == "labelled" else over)["missed"]
+        lines.append(found[:2] if over == "labelled" else found)
+    mean, error = np.mean(lines, axis=0), np.std(lines, axis=0) / np.sqrt(len(lines))
+    assert (mean <= 0.2 + 2 * error).all()
+
+
+def test_rows_without_labels_make_the_plain_promise_easier():
+    X, Y = sparse_sets(1600, 0)
+    missed = {}
+    for over in ("rows", "labelled"):
+        model = ConformalSets(ForestClassifier(20, random_state=0), alpha=0.2, over=over, random_state=0)
+        missed[over] = model.fit(X[:800], Y[:800]).coverage(X[800:], Y[800:]).loc["rows with a label", "missed"]
+    assert missed["labelled"] < missed["rows"]
+    assert "over rows with a label" in model.guarantee_
+
+
+def test_sets_with_thresholds_by_depth_are_closed():
+    X, Y = sparse_sets(800, 1)
+    sets = ConformalSets(ForestClassifier(20, hierarchy=CHAIN, random_state=0), over="depth", random_state=0)
+    found = sets.fit(X, Y).predict(X)
+    np.testing.assert_array_equal(CHAIN.close(found), found)
+    assert sets.threshold_.shape == (3,)
+
+
+@pytest.mark.parametrize("calibrate", ["split", "oob"])
+def test_normalised_intervals_follow_the_spread(calibrate, tmp_path):
+    missed = {"constant": [], "normalised": []}
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        X = random.uniform(-2, 2, (900, 3))
+        wide = X[:, 0] > 0
+        y = X[:, 1] + np.where(wide, 2.0, 0.2) * random.standard_normal(900)
+        for width in missed:
+            model = ConformalSets(
+                ForestRegressor(30, max_features=None, random_state=seed),
+                width=width,
+                calibrate=calibrate,
+                random_state=seed,
+            ).fit(X[:600], y[:600])
+            ends = model.predict(X[600:])
+            out = (y[600:] < ends[:, 0]) | (y[600:] > ends[:, 1])
+            missed[width].append([out[wide[600:]].mean(), out[~wide[600:]].mean(), out.mean()])
+    constant, normalised = (np.mean(missed[width], axis=0) for width in ("constant", "normalised"))
+    assert constant[0] - constant[1] > 0.15
+    assert normalised[0] - normalised[1] < 0.6 * (constant[0] - constant[1])
+    assert normalised[2] < 0.12
+    ramify.save(model, tmp_path / "sets.ramify")
+    np.testing.assert_array_equal(ramify.load(tmp_path / "sets.ramify").predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -178,6 +251,10 @@ def test_frames_and_one_number():
         (ConformalSets(ForestClassifier(3), calibrate="cv"), "'calibrate' parameter of ConformalSets must be one of"),
         (ConformalSets(LinearRegression()), "must be a ForestClassifier, a ForestRegressor or a LabelRankingForest"),
         (ConformalSets(ForestClassifier(3, bootstrap=False), calibrate="oob"), "needs a forest with bootstrap=True"),
+        (ConformalSets(ForestClassifier(3), over="leaf"), "'over' parameter of ConformalSets must be one of"),
+        (ConformalSets(ForestClassifier(3), over="depth"), "over='depth' needs a hierarchy"),
+        (ConformalSets(ForestRegressor(3), over="labelled"), "over='labelled' is for label sets"),
+        (ConformalSets(ForestClassifier(3), width="normalised"), "width='normalised' is for numbers"),
         (ConformalSets(ForestClassifier(3), alpha=0.05), "can be promised from 19 rows on .* but there are 5"),
     ],
 )

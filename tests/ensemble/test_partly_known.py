@@ -280,7 +280,7 @@ def test_a_number_that_no_held_back_row_knows_is_refused_by_name():
 def test_labels_are_calibrated_on_the_rows_of_which_they_are_known():
     X, _, Y = hierarchical(n=200, hidden=0.4)
     forest = ForestClassifier(60, oob_score=True, random_state=0).fit(X, Y)
-    model = Calibrated(ForestClassifier(60, random_state=0)).fit(X, Y)
+    model = Calibrated(ForestClassifier(60, random_state=0), method="isotonic").fit(X, Y)
     raw, found = forest.predict_proba(X), model.predict_proba(X)
     for label in range(Y.shape[1]):
         known = ~np.isnan(Y[:, label])

@@ -42,6 +42,9 @@ FITTED = {
     "Portfolio": lambda: ensemble.Portfolio({"forest": FOREST}, cv=2).fit(LABELS.X, LABELS.y),
     "Calibrated": lambda: ensemble.Calibrated(FOREST).fit(LABELS.X, LABELS.y),
     "ConformalSets": lambda: ensemble.ConformalSets(FOREST, alpha=0.3, random_state=0).fit(LABELS.X, LABELS.y),
+    "ConformalSets, a threshold per label": lambda: ensemble.ConformalSets(
+        FOREST, alpha=0.3, over="frequency", random_state=0
+    ).fit(LABELS.X, LABELS.y),
     "LabelRankingForest": lambda: ensemble.LabelRankingForest(5, oob_score=True).fit(RANKED.X, RANKED.y),
     "MixedForest": lambda: ensemble.MixedForest(5, oob_score=True).fit(LABELS.X, MIXED),
     "ForestRanker": lambda: ranking.ForestRanker(FOREST).fit(LABELS.X, LABELS.y),

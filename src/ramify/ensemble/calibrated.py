@@ -45,8 +45,9 @@ class Calibrated(NamedClassifier, BaseEstimator):
     ----------
     estimator : ForestClassifier or None, default=None
         The forest, with `bootstrap=True` and `threshold=0.5`; None is `ForestClassifier()`.
-    method : {"isotonic", "sigmoid"}, default="isotonic"
-        Any rising function of the forest's probability, or a logistic one (Platt), which needs fewer rows.
+    method : {"isotonic", "sigmoid"}, default="sigmoid"
+        A logistic function of the forest's probability (Platt), or any rising one, which needs thousands of rows: with
+        few it can be worse than none.
     threshold : float, array-like of shape (n_labels,), {"f1", "cardinality", "density"} or dict, default=0.5
         Calibrated probability above which a label of a label set is predicted, as of `ForestClassifier`.
 
@@ -105,7 +106,7 @@ class Calibrated(NamedClassifier, BaseEstimator):
     }
 
     estimator: ForestClassifier | None = field(default=None, kw_only=False)
-    method: Literal["isotonic", "sigmoid"] = "isotonic"
+    method: Literal["isotonic", "sigmoid"] = "sigmoid"
     threshold: Any = 0.5
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, row_groups: Any = None) -> Self:
