@@ -140,6 +140,11 @@ ROWS = {
         "P",
         "scikit-learn: n_neighbors=0 set after fit is an IndexError",
     ),
+    "R44": Row(
+        "names of columns of X and y at every entry (permuted, numbers, pairs, doubled, missing): matched or refused",
+        "P",
+        "scikit-learn takes permuted columns whose names are numbers",
+    ),
 }
 
 
@@ -175,6 +180,7 @@ COUNTED = (
     (r"tests/models/test_roundtrip\.py", "R16", "round trips, kills and full disks"),
     (r"test_edge_files\.py", "R17", "edge files"),
     (r"test_traps\.py", "R18", "traps"),
+    (r"test_names_of_(features|targets)\.py", "R44", "estimators and kinds of names"),
     (r"test_any_order\.py::test_any", "R42", "estimators and targets in 12 random orders of 10 calls"),
     (r"test_any_order\.py::test_many", "R42", "estimators and targets in 150 random orders of 10 calls"),
 )

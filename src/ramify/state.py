@@ -308,6 +308,7 @@ FEATURES: State = {
     "inspection_": perhaps(plain_values()),
     "titles_": perhaps(text_of_texts()),
     "file_columns_": perhaps(instance(str)),
+    "column_labels_": perhaps(texts("n_features")),
     "feature_summary_": perhaps(numbers("n_features", N_SUMMARY, nan=True)),
 }
 """What every estimator knows of its features."""

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ramify.chains.chain_order import orthogonal_basis
 from ramify.chains.label_sets import read_label_sets
 from ramify.features import learn_features
+from ramify.features.checks import refuse_repeated_names
+from ramify.features.file_columns import keep_columns
+from ramify.features.selected_columns import ColumnSelector
 from ramify.parameters import check_real
 from ramify.state import ENCODED_FEATURES, State, fitting, number, numbers
 
@@ -23,7 +25,7 @@ _ROUNDING = 1e-9  # R2 that differ by less are equal: sums over dense and sparse
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class R2Screening(SelectorMixin, BaseEstimator):
+class R2Screening(ColumnSelector, BaseEstimator):
     """Keep the features that a linear regression on all labels explains best.
 
     Parameters
@@ -105,6 +107,8 @@ class R2Screening(SelectorMixin, BaseEstimator):
         """
         support = self.get_support(indices=True)
         if hasattr(X, "iloc"):
+            refuse_repeated_names(self, X)
+            keep_columns(self, X, reset=False)
             validate_data(self, X, reset=False, skip_check_array=True)
             return X.iloc[:, support]
         return super().transform(X)

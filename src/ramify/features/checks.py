@@ -102,8 +102,10 @@ def _is_number(text: str | bytes) -> bool:
 
 def refuse_merged(estimator: Any, X: Any) -> None:
     """Refuse, by column, different numbers that are the same double: long integers, decimals, long doubles."""
-    if not hasattr(X, "dtypes") and not _may_merge(X.data if sparse.issparse(X) else np.asarray(X)):
-        return
+    if not hasattr(X, "dtypes"):
+        cells = X.data if sparse.issparse(X) else np.asarray(X)
+        if np.ndim(X) != 2 or not _may_merge(cells):
+            return
     nominal = getattr(estimator, "categories_", None)
     for column, cells in enumerate(columns_of_table(X)):
         if nominal is not None and nominal[column] is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ def with_columns(X: np.ndarray, names: Sequence[str], categories: Sequence[Seque
 
 def keep_columns(estimator: Any, X: Any, *, reset: bool) -> None:
     """Remember at fit of which columns X is, and refuse X of others afterwards; arrays that do not know pass."""
+    _keep_labels(estimator, X, reset=reset)
     columns = getattr(X, "columns_of_file", None)
     if reset:
         estimator.__dict__.pop("file_columns_", None)
@@ -58,4 +60,27 @@ def keep_columns(estimator: Any, X: Any, *, reset: bool) -> None:
             f"This X is of a file whose columns are not those that {type(estimator).__name__} was fitted to: their "
             "order differs, or the values that the codes of nominal columns stand for. Fit and predict with to_frame() "
             "of both data sets, where columns and values have names, or read both files together."
+        )
+
+
+def _keep_labels(estimator: Any, X: Any, *, reset: bool) -> None:
+    """The same for names that are no texts, such as numbers; scikit-learn matches names that are."""
+    if reset:
+        estimator.__dict__.pop("column_labels_", None)
+    names = list(getattr(X, "columns", ()))
+    if not names or all(isinstance(name, str) for name in names):
+        return
+    plain, labels = list(range(len(names))), tuple(map(str, names))
+    if reset:
+        if names != plain:
+            estimator.column_labels_ = labels
+        return
+    learnt = getattr(estimator, "column_labels_", None)
+    turned = learnt is None and names != plain and set(names) == set(plain)
+    if turned or (learnt is not None and labels != learnt):
+        wanted = learnt or tuple(map(str, plain))
+        at_fit, here = next(((a, b) for a, b in zip_longest(wanted, labels, fillvalue="nothing") if a != b))
+        raise ValueError(
+            f"The columns of X are not those that {type(estimator).__name__} was fitted to: where {at_fit} was there "
+            f"is {here} now. Give the same columns in the same order."
         )

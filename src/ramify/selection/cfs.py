@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.features import finite_features
+from ramify.features.selected_columns import ColumnSelector
 from ramify.parameters import check_flag, check_integer
 from ramify.selection.relevance import check_binary, check_rows, encode_target
 from ramify.state import FEATURES, State, fitting, flags, number, numbers
@@ -25,7 +25,7 @@ _KEPT_CELLS = 1 << 24
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CFSSelector(SelectorMixin, BaseEstimator):
+class CFSSelector(ColumnSelector, BaseEstimator):
     """Select binary features of high correlation with the class and low correlation with each other.
 
     The merit of k features is `k r_cf / sqrt(k + k (k - 1) r_ff)`, with the mean correlation of feature and class

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ramify.features.selected_columns import ColumnSelector
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_option, check_real
 from ramify.selection.binary_features import close_features, constant_roots, read_features, report_violations
@@ -24,7 +24,7 @@ _RELEVANCES = {"ig": information_gain, "r": r_relevance, "lazy_r": lazy_r}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HierarchicalSelector(SelectorMixin, BaseEstimator):
+class HierarchicalSelector(ColumnSelector, BaseEstimator):
     """Select one subset of binary features that form a hierarchy.
 
     ======== ==================================================================================================

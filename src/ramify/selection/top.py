@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ramify.ensemble.row_weights import refuse_without_weights
+from ramify.features.checks import refuse_repeated_names
+from ramify.features.file_columns import keep_columns
 from ramify.features.frames import weighing_data
+from ramify.features.selected_columns import ColumnSelector
 from ramify.parameters import check_integer, check_jobs, check_option, check_real
 from ramify.ranking import FeatureRanking, ReliefRanker, addition_curve
 from ramify.ranking.addition import AdditionCurve
@@ -19,7 +21,7 @@ from ramify.state import FEATURES, State, count, fitting, flags, instance, perha
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelectTop(SelectorMixin, BaseEstimator):
+class SelectTop(ColumnSelector, BaseEstimator):
     """Keep the best features of a ranking.
 
     Parameters
@@ -100,6 +102,8 @@ class SelectTop(SelectorMixin, BaseEstimator):
             check_jobs(self, self.n_jobs)
             if self.threshold is not None:
                 check_real(self, "threshold", self.threshold)
+            refuse_repeated_names(self, X)
+            keep_columns(self, X, reset=True)
             validate_data(self, X, skip_check_array=True)
             ranker = ReliefRanker() if self.ranker is None else self.ranker
             X, y, sample_weight = weighing_data(X, y, sample_weight)
