@@ -67,7 +67,8 @@ def _drawn(data: Dataset, splitter: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     # Splitters of scikit-learn only look at the number of rows of X. A copy, because a RandomState moves on.
     with warnings.catch_warnings():  # a splitter that ignores groups is refused where it divides one
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
-        pairs = list(copy.deepcopy(splitter).split(np.zeros((data.n_samples, 1)), data.y, data.row_groups))
+        told = (data.y,) if data.row_groups is None else (data.y, data.row_groups)  # some splitters know no groups
+        pairs = list(copy.deepcopy(splitter).split(np.zeros((data.n_samples, 1)), *told))
     groups = np.arange(data.n_samples) if data.row_groups is None else data.row_groups
     for train, test in pairs if data.row_groups is not None else ():
         if np.isin(groups[test], groups[train]).any():
