@@ -199,6 +199,19 @@ def test_roots_present_in_every_row_are_dropped_and_named():
     assert not selector.selection_mask(X).toarray()[:, 0].any()
 
 
+@pytest.mark.parametrize("method", ["rpv", "hip", "mr"])
+def test_constant_roots_are_kept_as_algorithm_1_does_where_asked_for(method):
+    order = Hierarchy.from_edges([("animal", "bird"), ("animal", "fish")])
+    X, y = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 0]]), [0, 0, 1, 1]
+    plain = LazySelector(order, method=method).fit(X, y)
+    kept = LazySelector(order, method=method, drop_constant_roots=False).fit(X, y)
+    assert (plain.dropped_features_, kept.dropped_features_) == (("animal",), ())
+    rows = [[1, 1, 0], [1, 0, 0]]
+    assert not plain.selection_mask(rows).toarray()[:, 0].any()
+    # "bird" is more relevant than "animal" and below it; where no animal is named, nothing removes the root.
+    assert kept.selection_mask(rows).toarray()[:, 0].tolist() == [False, True]
+
+
 def test_rows_that_break_the_hierarchy_are_counted_named_and_repaired_on_request():
     hierarchy = Hierarchy.from_edges([("a", "b"), ("b", "c")])
     X = np.array([[1, 1, 1], [0, 0, 1], [1, 0, 1], [0, 0, 0]])

@@ -44,7 +44,8 @@ class ClassifierChain(LearnerParameters, LabelSetClassifier):
         - "random";
         - "correlation": ascending mean absolute correlation with the other labels;
         - "importance": ascending mean importance of the other labels in a forest for the label;
-        - "relief": ascending mean absolute ReliefF score of the other labels for the label;
+        - "relief": ascending mean absolute ReliefF score of the other labels for the label (10 neighbours that weigh
+          the same; the thesis takes CORElearn's ReliefFexpRank, whose neighbours weigh less the further they are);
         - "oob": descending out-of-bag accuracy of a forest for the label alone;
         - "canonical": descending absolute coefficient in the first canonical correlation with the features;
         - "search": the best of all orders in cross-validation up to 6 labels, beam search beyond.

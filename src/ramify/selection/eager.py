@@ -51,6 +51,9 @@ class HierarchicalSelector(ColumnSelector, BaseEstimator):
     close : bool, default=False
         Whether rows with a child and without its parent are repaired by adding the parent before learning; columns are
         passed on as they are. Otherwise `fit` warns.
+    drop_constant_roots : bool, default=True
+        Whether roots that every training row has are left out beforehand, since they tell nothing. The authors' data
+        have no root; Algorithm 1 of the paper by the letter (False) treats one as any feature.
 
     Attributes
     ----------
@@ -106,6 +109,7 @@ class HierarchicalSelector(ColumnSelector, BaseEstimator):
     threshold: float = 0.99
     hierarchy: Hierarchy | None = None
     close: bool = False
+    drop_constant_roots: bool = True
 
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the subset from training rows.
@@ -123,6 +127,7 @@ class HierarchicalSelector(ColumnSelector, BaseEstimator):
             check_option(self, "relevance", self.relevance, tuple(_RELEVANCES))
             threshold = check_real(self, "threshold", self.threshold)
             check_flag(self, "close", self.close)
+            check_flag(self, "drop_constant_roots", self.drop_constant_roots)
             values, names = read_features(self, X, self.feature_hierarchy, reset=True)
             values, y = rows_with_target(values, y, self.hierarchy)
             graph = feature_graph(self.feature_hierarchy, names)
@@ -130,7 +135,7 @@ class HierarchicalSelector(ColumnSelector, BaseEstimator):
             self.violations_ = report_violations(values, graph, quiet=self.close)
             if self.close:
                 values = close_features(values, graph.ancestors)
-            dropped = constant_roots(values, graph)
+            dropped = constant_roots(values, graph) & self.drop_constant_roots
             self.dropped_features_ = tuple(names[column] for column in np.flatnonzero(dropped))
             columns = np.flatnonzero(~dropped)
             self.scores_ = self._scores(values, y)

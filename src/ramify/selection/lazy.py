@@ -66,6 +66,9 @@ class LazySelector(BaseEstimator):
     close : bool, default=False
         Whether rows with a child and without its parent are repaired by adding the parent. Otherwise they are used as
         they are, and `fit` warns.
+    drop_constant_roots : bool, default=True
+        Whether roots that every training row has are left out beforehand, since they tell nothing. The authors' data
+        have no root; Algorithm 1 of the paper by the letter (False) treats one as any feature.
 
     Attributes
     ----------
@@ -126,6 +129,7 @@ class LazySelector(BaseEstimator):
     smoothing: float = 1.0
     hierarchy: Hierarchy | None = None
     close: bool = False
+    drop_constant_roots: bool = True
 
     def fit(self, X: Any, y: Any, *, rank: bool = True) -> Self:
         """Learn the relevance of each feature from training rows.
@@ -145,6 +149,7 @@ class LazySelector(BaseEstimator):
             check_option(self, "relevance", self.relevance, RELEVANCES)
             check_real(self, "smoothing", self.smoothing, low=0)
             check_flag(self, "close", self.close)
+            check_flag(self, "drop_constant_roots", self.drop_constant_roots)
             values, names = read_features(self, X, self.feature_hierarchy, reset=True)
             values, y = rows_with_target(values, y, self.hierarchy)
             graph = feature_graph(self.feature_hierarchy, names)
@@ -153,7 +158,7 @@ class LazySelector(BaseEstimator):
             self._ancestors = graph.ancestors
             values = self.close_rows(values)
             self.relevance_, self.relevance_absent_ = self._relevances(values, y)
-            dropped = constant_roots(values, graph)
+            dropped = constant_roots(values, graph) & self.drop_constant_roots
             self.dropped_features_ = tuple(names[column] for column in np.flatnonzero(dropped))
             self._columns = np.flatnonzero(~dropped)
             self.graph_ = graph.keep(self._columns)
