@@ -12,7 +12,7 @@ from ramify.ensemble import growing
 
 NAMES = {
     "text": {"arff_rows"},
-    "features": {"FeatureTable", "FeatureRows"},
+    "features": {"FeatureTable", "FeatureRows", "edges_of_bins", "code_rows"},
     "targets": {"LabelRows", "NumberRows", "RankingRows"},
     "forests": {"Growth", "Forest", "grow", "predict", "predict_oob", "apply", "contributions"},
     "boosting": {"Boosting", "boost"},

@@ -719,7 +719,7 @@ void HistogramGrower::note_sides(const Open& node, const Tree& tree, std::uint32
   } else if (column.width == 1) {
     std::uint8_t sides[256] = {};
     for (std::int32_t code = 0; code <= n_codes; ++code) sides[code] = side_of(code);
-    const std::uint8_t* const codes = column.codes.data();
+    const std::uint8_t* const codes = column.stored();
     for (std::uint32_t i = begin; i < end; ++i) goes_left_[i] = sides[codes[rows[i]]];
   } else {
     for (std::uint32_t i = begin; i < end; ++i) goes_left_[i] = side_of(column.stored_code(rows[i]));

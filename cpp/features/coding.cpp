@@ -79,18 +79,19 @@ void store_codes(Column& column, const std::vector<std::uint32_t>& codes) {
 }
 
 /// The code that at least half of the rows hold, or -1.
-std::int32_t frequent_code(const std::vector<std::uint32_t>& codes, std::int32_t n_codes) {
-  if (codes.empty()) return -1;
+template <class Code>
+std::int32_t frequent_code(const Code* codes, std::int64_t n_rows, std::int32_t n_codes) {
+  if (n_rows == 0) return -1;
   // majority vote, then a count: no table of n_codes counters
-  std::uint32_t candidate = codes[0];
+  Code candidate = codes[0];
   std::int64_t lead = 0;
-  for (const std::uint32_t code : codes) {
-    if (lead == 0) candidate = code;
-    lead += code == candidate ? 1 : -1;
+  for (std::int64_t row = 0; row < n_rows; ++row) {
+    if (lead == 0) candidate = codes[row];
+    lead += codes[row] == candidate ? 1 : -1;
   }
-  const auto count = std::count(codes.begin(), codes.end(), candidate);
-  const bool missing = candidate == static_cast<std::uint32_t>(n_codes);
-  return !missing && 2 * count >= static_cast<std::ptrdiff_t>(codes.size()) ? static_cast<std::int32_t>(candidate) : -1;
+  const std::int64_t count = std::count(codes, codes + n_rows, candidate);
+  const bool missing = candidate == static_cast<Code>(n_codes);
+  return !missing && 2 * count >= n_rows ? static_cast<std::int32_t>(candidate) : -1;
 }
 
 bool smaller_sparse(std::int64_t n_entries, std::int64_t n_rows, int width) {
@@ -99,7 +100,7 @@ bool smaller_sparse(std::int64_t n_entries, std::int64_t n_rows, int width) {
 
 /// Store the codes of all rows: only the exceptions where one code prevails.
 void store_all(Column& column, const std::vector<std::uint32_t>& codes) {
-  column.default_code = frequent_code(codes, column.n_codes);
+  column.default_code = frequent_code(codes.data(), static_cast<std::int64_t>(codes.size()), column.n_codes);
   const auto common = static_cast<std::uint32_t>(column.default_code);
   const auto n_entries = static_cast<std::int64_t>(codes.size()) - std::count(codes.begin(), codes.end(), common);
   if (column.default_code < 0 || !smaller_sparse(n_entries, column.n_rows, width_for(column.n_codes))) {
@@ -322,6 +323,7 @@ void code_by_bins(Column& column, const std::vector<Number>& values, const std::
   column.n_codes = static_cast<std::int32_t>(n_bins);
   column.lower = std::move(lower);
   column.upper = std::move(upper);
+  column.has_bins = column.lower != column.upper;
 }
 
 /// Rank codes of values of which few are distinct, without sorting them; false if there are too many.
@@ -540,6 +542,112 @@ FeatureTable code_sparse(CompressedView<Number, Index> X, const std::vector<std:
   };
   run_tasks((X.n_slices + columns_per_task - 1) / columns_per_task, n_threads, code_block, poll);
   return FeatureTable(X.length, std::move(columns));
+}
+
+std::vector<std::vector<double>> find_edges(MatrixView<double> X, std::int32_t max_bins, int n_threads,
+                                            const Poll& poll) {
+  std::vector<std::vector<double>> found(static_cast<std::size_t>(X.n_columns));
+  run_tasks(
+      X.n_columns, n_threads,
+      [&](std::int64_t f, int, const Control&) {
+        std::vector<double> values(static_cast<std::size_t>(X.n_rows)), sample;
+        for (std::int64_t row = 0; row < X.n_rows; ++row) values[static_cast<std::size_t>(row)] = X(row, f);
+        std::vector<double> edges = bin_edges(Cells<double>{values, nullptr, X.n_rows}, {}, max_bins, sample);
+        if (edges.empty()) {  // few values, or nearly all rows hold the largest; the sample is sorted
+          sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
+          if (!sample.empty()) sample.pop_back();
+          if (static_cast<std::int32_t>(sample.size()) >= max_bins) sample.erase(sample.begin(), sample.end() - 1);
+          for (const double value : sample) edges.push_back(value + 0.0);
+        }
+        found[static_cast<std::size_t>(f)] = std::move(edges);
+      },
+      poll);
+  return found;
+}
+
+std::vector<std::uint16_t> code_rows(MatrixView<double> X, const std::vector<ColumnCuts>& cuts,
+                                     const std::vector<double*>& lower, const std::vector<double*>& upper,
+                                     int n_threads, const Poll& poll) {
+  std::vector<std::uint16_t> codes(static_cast<std::size_t>(X.n_rows * X.n_columns));
+  const auto code_column = [&](std::int64_t f, int, const Control&) {
+    const ColumnCuts& own = cuts[static_cast<std::size_t>(f)];
+    std::uint16_t* const out = codes.data() + f * X.n_rows;
+    if (own.n_categories > 0) {
+      std::vector<double> values(static_cast<std::size_t>(X.n_rows));
+      for (std::int64_t row = 0; row < X.n_rows; ++row) values[static_cast<std::size_t>(row)] = X(row, f);
+      Column column;
+      std::vector<std::uint32_t> coded;
+      code_by_category(column, values, own.n_categories, f, coded);
+      std::copy(coded.begin(), coded.end(), out);
+      return;
+    }
+    const auto missing = static_cast<std::uint16_t>(own.n_codes());
+    const std::vector<double> one_edge{0.0};
+    const BinFinder<double> bin_of(own.edges.empty() ? one_edge : own.edges);
+    double* const low = lower[static_cast<std::size_t>(f)];
+    double* const high = upper[static_cast<std::size_t>(f)];
+    for (std::int64_t row = 0; row < X.n_rows; ++row) {
+      const double value = X(row, f) + 0.0;
+      if (!(value == value)) {
+        out[row] = missing;
+        continue;
+      }
+      const std::size_t bin = own.edges.empty() ? 0 : bin_of(value);
+      out[row] = static_cast<std::uint16_t>(bin);
+      if (value < low[bin]) low[bin] = value;
+      if (value > high[bin]) high[bin] = value;
+    }
+  };
+  run_tasks(X.n_columns, n_threads, code_column, poll);
+  return codes;
+}
+
+namespace {
+
+/// Count what a column knows of its codes.
+template <class Code>
+void describe_codes(Column& column, const Code* codes) {
+  const Code largest = column.n_rows > 0 ? *std::max_element(codes, codes + column.n_rows) : Code(0);
+  if (static_cast<std::int32_t>(largest) > column.n_codes)
+    throw std::invalid_argument("A column of " + std::to_string(column.n_codes) + " codes holds the code " +
+                                std::to_string(largest) + ".");
+  column.has_missing = column.n_rows > 0 && static_cast<std::int32_t>(largest) == column.n_codes;
+  column.default_code = frequent_code(codes, column.n_rows, column.n_codes);
+}
+
+}  // namespace
+
+std::shared_ptr<const Column> column_of_codes(std::shared_ptr<const std::uint8_t> codes, int width, std::int64_t n_rows,
+                                              const ColumnCuts& cuts, std::vector<double> lower,
+                                              std::vector<double> upper) {
+  auto column = std::make_shared<Column>();
+  column->nominal = cuts.n_categories > 0;
+  column->width = width;
+  column->n_rows = n_rows;
+  column->n_codes = cuts.n_codes();
+  column->elsewhere = std::move(codes);
+  if (!column->nominal) {
+    column->lower = std::move(lower);
+    column->upper = std::move(upper);
+    const auto infinity = std::numeric_limits<double>::infinity();
+    for (std::size_t b = 0; b < column->lower.size(); ++b) {
+      if (!(column->lower[b] > column->upper[b])) continue;  // a bin without values collapses onto its lower edge
+      const double edge = cuts.edges.empty() ? 0.0 : cuts.edges[b < cuts.edges.size() ? b : b - 1];
+      column->lower[b] = column->upper[b] = edge;
+    }
+    for (std::size_t b = 0; b < column->lower.size(); ++b) {
+      const bool is_finite = column->lower[b] > -infinity && column->upper[b] < infinity;
+      if (!is_finite || (b > 0 && column->lower[b] < column->upper[b - 1]))
+        throw std::invalid_argument("The values of the codes of a column must ascend.");
+    }
+    column->has_bins = column->lower != column->upper;
+  }
+  if (width == 1) {
+    describe_codes(*column, column->stored());
+  } else {
+    describe_codes(*column, reinterpret_cast<const std::uint16_t*>(column->stored()));
+  }
+  return column;
 }
 
 using Categories = std::vector<std::int32_t>;

@@ -22,6 +22,10 @@ double Column::value_of(std::int32_t code) const {
 }
 
 double Column::threshold_between(std::int32_t low, std::int32_t high) const {
+  if (has_bins) {
+    low += (high - low - 1) / 2;
+    high = low + 1;
+  }
   const double below = upper[static_cast<std::size_t>(low)];
   const double above = lower[static_cast<std::size_t>(high)];
   const double middle = below / 2 + above / 2;
@@ -42,7 +46,7 @@ FeatureTable::FeatureTable(std::int64_t n_rows, std::vector<std::shared_ptr<cons
 }
 
 ColumnHead FeatureTable::head_of(const Column& column) {
-  return {column.codes.data(),
+  return {column.stored(),
           column.entry_rows.data(),
           nullptr,
           column.n_entries(),
@@ -55,7 +59,7 @@ ColumnHead FeatureTable::head_of(const Column& column) {
 }
 
 bool FeatureTable::has_bins() const {
-  const auto bins = [](const auto& column) { return column->lower != column->upper; };
+  const auto bins = [](const auto& column) { return column->has_bins; };
   return std::any_of(columns_.begin(), columns_.end(), bins);
 }
 
@@ -95,7 +99,8 @@ FeatureTable FeatureTable::take(const std::vector<std::int64_t>& features) const
 std::int64_t FeatureTable::n_bytes() const {
   std::size_t total = 0;
   for (const auto& column : columns_) {
-    total += column->codes.size() + 4 * column->entry_rows.size() + 8 * (column->lower.size() + column->upper.size());
+    total += static_cast<std::size_t>(column->n_entries() * column->width) + 4 * column->entry_rows.size() +
+             8 * (column->lower.size() + column->upper.size());
   }
   if (row_entries_) total += 8 * row_entries_->offsets.size() + 8 * row_entries_->features.size();
   if (row_bits_) total += 8 * row_bits_->bits.size() + 4 * row_bits_->bit_of.size();
@@ -195,7 +200,7 @@ void FeatureTable::copy_by_row() {
       std::uint8_t* to = copy->codes.data() + first * bytes_per_row + static_cast<std::int64_t>(place) * width;
       for (std::int64_t row = first; row < last; ++row, to += bytes_per_row) {
         if (width == 1) {
-          *to = column.codes[static_cast<std::size_t>(row)];
+          *to = column.stored()[row];
         } else {
           *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(column.stored_code(row));
         }

@@ -15,19 +15,22 @@ struct Column {
   bool nominal = false;
   bool sparse = false;  ///< only the rows in `entry_rows` are stored, all others hold `default_code`
   bool has_missing = false;
-  int width = 1;  ///< bytes per code: 1, 2 or 4
+  bool has_bins = false;  ///< numeric only: does some code stand for more than one value?
+  int width = 1;          ///< bytes per code: 1, 2 or 4
   std::int64_t n_rows = 0;
   std::int32_t n_codes = 0;
   std::int32_t default_code = -1;   ///< held by at least half of the rows (always by a sparse column's zeros), or -1
-  std::vector<std::uint8_t> codes;  ///< width bytes per row, or per entry when sparse
-  std::vector<std::uint32_t> entry_rows;  ///< sparse only: ascending
-  std::vector<double> lower;              ///< numeric only: smallest value of each code
-  std::vector<double> upper;              ///< numeric only: largest value of each code
+  std::vector<std::uint8_t> codes;  ///< width bytes per row, or per entry when sparse; empty where they are elsewhere
+  std::shared_ptr<const std::uint8_t> elsewhere;  ///< codes that something else holds, as a file mapped to memory
+  std::vector<std::uint32_t> entry_rows;          ///< sparse only: ascending
+  std::vector<double> lower;                      ///< numeric only: smallest value of each code
+  std::vector<double> upper;                      ///< numeric only: largest value of each code
 
-  std::int64_t n_entries() const { return static_cast<std::int64_t>(codes.size()) / width; }
+  const std::uint8_t* stored() const { return elsewhere ? elsewhere.get() : codes.data(); }
+  std::int64_t n_entries() const { return elsewhere ? n_rows : static_cast<std::int64_t>(codes.size()) / width; }
 
   std::int32_t stored_code(std::int64_t entry) const {
-    const std::uint8_t* at = codes.data() + entry * width;
+    const std::uint8_t* at = stored() + entry * width;
     if (width == 1) return *at;
     if (width == 2) return *reinterpret_cast<const std::uint16_t*>(at);
     return static_cast<std::int32_t>(*reinterpret_cast<const std::uint32_t*>(at));
@@ -41,7 +44,8 @@ struct Column {
   double value_of(std::int32_t code) const;
 
   /// Where to cut between two codes that are neighbours in a node: the midpoint, or the lower
-  /// value where the midpoint is not below the upper one.
+  /// value where the midpoint is not below the upper one. Where codes are bins, the cut lies between
+  /// two bins, so that the codes of all rows tell their sides.
   double threshold_between(std::int32_t low, std::int32_t high) const;
 };
 

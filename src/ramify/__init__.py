@@ -27,6 +27,7 @@ _NAMES = {
     "Hierarchy": "ramify.hierarchy",
     "Dataset": "ramify.datasets",
     "inspect": "ramify.datasets",
+    "prepare": "ramify.datasets",
     "read": "ramify.datasets",
     "ForestClassifier": "ramify.ensemble",
     "ForestRegressor": "ramify.ensemble",

@@ -11,6 +11,7 @@ from ramify import selection as selection
 from ramify import study as study
 from ramify.datasets import Dataset as Dataset
 from ramify.datasets import inspect as inspect
+from ramify.datasets import prepare as prepare
 from ramify.datasets import read as read
 from ramify.ensemble import ForestClassifier as ForestClassifier
 from ramify.ensemble import ForestRegressor as ForestRegressor

@@ -175,7 +175,7 @@ def test_a_mistyped_command_is_corrected(capfd):
     code, _, errors = run(capfd, "ranck", "x.csv")
     assert (code, errors.splitlines()[-1]) == (2, "Error: There is no command 'ranck'. Did you mean 'rank'?")
     assert run(capfd, "zzz")[2].endswith(
-        "There are demo, app, info, fit, predict, explain, compare, rank, select, clus, study.\n"
+        "There are demo, app, info, prepare, fit, predict, explain, compare, rank, select, clus, study.\n"
     )
 
 

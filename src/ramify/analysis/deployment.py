@@ -15,6 +15,7 @@ from ramify.analysis.model_data import lacking_features, model_features
 from ramify.datasets import Dataset
 from ramify.features import apply_features, unseen_values_allowed
 from ramify.features.categories import codes_of, unseen_values
+from ramify.features.coded_table import CodedTable
 from ramify.features.frames import column_names, columns_of_table
 from ramify.state import N_SUMMARY
 
@@ -110,6 +111,8 @@ def new_rows(model: Any, X: Any, *, fill: bool = False) -> NewRows:
         )
     if learnt and len(lacking) == len(learnt):
         raise ValueError(f"The data has none of the model's {len(learnt)} features, such as {learnt[0]!r}.")
+    if isinstance(X, Dataset) and isinstance(X.X, CodedTable):
+        return NewRows(X.X, (), (), {}, None)
     model = _encoder(model)
     matched = _matched(model, X, learnt, lacking)
     present = [place for place, name in enumerate(learnt) if name not in set(lacking)] if lacking else None
@@ -122,7 +125,7 @@ def new_rows(model: Any, X: Any, *, fill: bool = False) -> NewRows:
 def remember_columns(model: Any, X: Any) -> None:
     """Let a model keep the deciles and the share of missing values of each column, so that drift is seen later."""
     model = _encoder(model)
-    if not hasattr(model, "categories_"):
+    if not hasattr(model, "categories_") or isinstance(X, CodedTable):
         return
     with unseen_values_allowed():
         values = apply_features(model, X).values

@@ -71,7 +71,8 @@ def analyse(
     fdr : float or None, default=0.1
         Expected share of false claims that a feature predicts a branch beyond the others, and apart from these of false
         associations, by `ramify.ranking.discoveries`; None for no tests. Claims need out-of-bag rows, which extra trees
-        have not, and 100 rows; associations need neither.
+        have not, and 100 rows; associations need neither. Prepared tables are ranked without tests and curves, which
+        need the values.
     given : {"others", "nothing"}, default="others"
         Whether a claim says that a feature tells something beyond all others (drive), or anything (association).
     quality : bool or mapping, default=False
@@ -114,6 +115,8 @@ def analyse(
     methods = default_methods(ensemble) if methods is None else methods
     _check(data, methods, ensemble, fdr, given)
     data, chosen = with_hierarchy_parameters(data, parameters or {})
+    if data.storage == "coded":  # rankings of forests need codes alone
+        fdr, quality = None, False
     learnt, unseen = learnt_and_unseen(data)
     forest = {
         **ENSEMBLES[ensemble],

@@ -92,6 +92,8 @@ def model_features(data: Dataset) -> Any:
 
     Sparse features stay sparse where their codes are their values, as in `{0, 1}`.
     """
+    if data.storage == "coded":
+        return data.X
     if sparse.issparse(data.X) and all(values is None or values == ("0", "1") for values in data.categories):
         return data.X
     return data.to_frame()

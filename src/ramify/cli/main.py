@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": "Generate data with a known truth, run the whole flow on it and write a report.",
     "app": "Do all of this on a page in the browser, without a terminal.",
     "info": "Describe data files: rows, features, labels, hierarchy.",
+    "prepare": "Code a table of any size once, so that it need not fit into memory.",
     "fit": "Learn a model from a data file and save it.",
     "predict": "Predict with a saved model.",
     "explain": "Say what each feature added to a prediction.",

@@ -166,6 +166,8 @@ def rank(
     started = perf_counter()
     dataset = refuse_empty(read_data(data, target, hierarchy, feature_hierarchy, reading))
     labels = _known_labels(labels, dataset)
+    if dataset.storage == "coded" and not quiet:
+        click.echo("Note: claims and curves need the values; a prepared table is ranked without them.", err=True)
     found = analyse(
         dataset,
         methods=tuple(dict.fromkeys(methods)) or None,

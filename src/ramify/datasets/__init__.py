@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ramify.datasets.generators.hierarchical import make_hierarchical
     from ramify.datasets.generators.label_ranking import make_label_ranking
     from ramify.datasets.generators.multilabel import make_multilabel
+    from ramify.datasets.prepared.prepare import prepare
     from ramify.datasets.readers.any_file import inspect, read
     from ramify.datasets.readers.attached_hierarchy import read_hierarchy
     from ramify.datasets.readers.raw_files import FileError
@@ -26,6 +27,7 @@ _MODULES = {
     "make_hierarchical": "generators.hierarchical",
     "make_label_ranking": "generators.label_ranking",
     "make_multilabel": "generators.multilabel",
+    "prepare": "prepared.prepare",
     "read": "readers.any_file",
     "read_hierarchy": "readers.attached_hierarchy",
     "write_arff": "arff_write",
@@ -40,6 +42,7 @@ __all__ = [
     "make_hierarchical",
     "make_label_ranking",
     "make_multilabel",
+    "prepare",
     "read",
     "read_hierarchy",
     "write_arff",

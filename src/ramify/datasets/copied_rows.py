@@ -19,7 +19,7 @@ _FEWEST = 0.05
 
 def copied_rows(data: Dataset) -> Iterator[str]:
     """Sentences on rows that repeat an earlier one in all features, measured numbers included: hardly by chance."""
-    if data.y is None or sparse.issparse(data.X):
+    if data.y is None or data.storage != "dense":
         return
     measured = next(filter(_is_measured, _numeric_columns(data)), None)
     if measured is None:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify import targets as kinds
+from ramify.features.coded_table import CodedTable
 from ramify.features.file_columns import with_columns
 from ramify.features.frames import take_rows
 
@@ -31,10 +32,11 @@ class Dataset:
 
     Parameters
     ----------
-    X : ndarray or CSC of shape (n_samples, n_features)
-        Features. A nominal column holds the code of its value in `categories`; NaN is missing. Codes are those of this
-        data set: a model that is used on another file is fitted and used on `to_frame()`, which has the values. A dense
-        array of a file knows its columns, and estimators refuse that of a file whose columns or codes are others.
+    X : ndarray, CSC or CodedTable of shape (n_samples, n_features)
+        Features, or the codes of a prepared table. A nominal column holds the code of its value in `categories`; NaN is
+        missing. Codes are those of this data set: a model that is used on another file is fitted and used on
+        `to_frame()`, which has the values. A dense array of a file knows its columns, and estimators refuse that of a
+        file whose columns or codes are others.
     y : ndarray or CSR, optional
         Classes (n,), label sets (n, L) as 0/1 CSR (closed under ancestors where there is a hierarchy), numbers (n,) or
         (n, T), or rankings (n, L) of ranks: 1 best, equal = tie, NaN = unranked. In label sets and several numbers NaN,
@@ -125,6 +127,11 @@ class Dataset:
         return {} if self.inspection is None else self.inspection.left_out
 
     @property
+    def storage(self) -> str:
+        """How X is held: "dense", "sparse", or "coded" where it is a prepared table."""
+        return "sparse" if sparse.issparse(self.X) else "coded" if isinstance(self.X, CodedTable) else "dense"
+
+    @property
     def n_samples(self) -> int:
         """Number of rows."""
         return int(self.X.shape[0])
@@ -206,6 +213,8 @@ class Dataset:
         """Features as a pandas frame; nominal ones have a category dtype, sparse ones a sparse dtype."""
         import pandas as pd
 
+        if isinstance(self.X, CodedTable):
+            np.asarray(self.X)  # says that there are no values
         if sparse.issparse(self.X) and not self.categorical_features.any():
             return pd.DataFrame.sparse.from_spmatrix(sparse.csc_matrix(self.X), columns=list(self.feature_names))
         dense = self.X.toarray() if sparse.issparse(self.X) else self.X
@@ -268,8 +277,7 @@ class Dataset:
 
     def __repr__(self) -> str:
         kind = f", target={self.target!r}, {self.n_labels} labels" if self.target else ""
-        storage = "sparse" if sparse.issparse(self.X) else "dense"
-        return f"Dataset({self.n_samples} rows, {self.n_features} {storage} features{kind})"
+        return f"Dataset({self.n_samples} rows, {self.n_features} {self.storage} features{kind})"
 
     def _repr_html_(self) -> str:
         from ramify.notebook import html_table

@@ -9,7 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
+from ramify.features.coded_table import CodedTable
 from ramify.hierarchy import Hierarchy
+
+_ROWS = 1 << 20
 
 
 def describe(data: Dataset) -> dict[str, Any]:
@@ -46,7 +49,7 @@ def describe(data: Dataset) -> dict[str, Any]:
         "features": data.n_features,
         "numeric": data.n_features - n_nominal,
         "nominal": n_nominal,
-        "storage": "sparse" if sparse.issparse(data.X) else "dense",
+        "storage": data.storage,
         "missing": n_missing,
         "missing_share": n_missing / n_cells if n_cells else 0.0,
         "constant": n_constant,
@@ -93,6 +96,8 @@ def _columns(X: Any) -> tuple[int, int, int]:
     n_missing = n_constant = 0
     digests: set[bytes] = set()
     n_rows, n_columns = X.shape
+    if isinstance(X, CodedTable):
+        return _coded_columns(X)
     if sparse.issparse(X):
         X = sparse.csc_array(X).sorted_indices()
     for j in range(n_columns):
@@ -112,6 +117,20 @@ def _columns(X: Any) -> tuple[int, int, int]:
         n_constant += len(known) == 0 or bool((known == known[0]).all())
         digests.add(hashlib.sha256(content).digest())
     return n_missing, int(n_constant), n_columns - len(digests)
+
+
+def _coded_columns(table: CodedTable) -> tuple[int, int, int]:
+    """The same by codes."""
+    n_missing = n_constant = 0
+    digests: set[bytes] = set()
+    for column, missing, lower in zip(table.codes, table.cuts.n_codes.tolist(), table.bounds.lower, strict=True):
+        counts = np.zeros(missing + 1, dtype=np.int64)
+        for start in range(0, len(column), _ROWS):
+            counts += np.bincount(column[start : start + _ROWS], minlength=missing + 1)
+        n_missing += int(counts[missing])
+        n_constant += int(np.count_nonzero(counts[:missing]) <= 1)
+        digests.add(hashlib.sha256(column).digest() + lower.tobytes())
+    return n_missing, int(n_constant), len(table.codes) - len(digests)
 
 
 def _target(data: Dataset) -> dict[str, Any]:

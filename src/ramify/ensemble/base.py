@@ -21,6 +21,7 @@ from ramify.ensemble.gains import out_of_bag_scores
 from ramify.ensemble.growing import feature_rows, grow
 from ramify.ensemble.training_data import TrainingData, learnt_data, refuse_one_group, training_data
 from ramify.features import Features, apply_features, feature_names
+from ramify.features.coded_table import CodedTable
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real, worker_count
 from ramify.state import (
@@ -286,7 +287,22 @@ class BaseForest(BaseEstimator):
     def rows_of(self, X: Any) -> _core.FeatureRows:
         """Checked rows of features, to send through the trees."""
         check_is_fitted(self, "trees_")
-        return feature_rows(apply_features(self, X))
+        features = apply_features(self, X)
+        if isinstance(features.values, CodedTable):
+            self._refuse_other_bins(features.values)
+        return feature_rows(features)
+
+    def _refuse_other_bins(self, table: CodedTable) -> None:
+        """Refuse a prepared table whose bins do not say on which side of a threshold of the trees a value lies."""
+        trees = self.trees_.arrays()
+        tests = (trees["feature"] >= 0) & (trees["feature"] < self.n_features_in_) & (trees["subset"] < 0)
+        name = table.straddled(trees["feature"][tests], trees["threshold"][tests])
+        if name is not None:
+            raise ValueError(
+                f"The bins of {name!r} in this prepared table do not tell on which side of a threshold of this "
+                f"{type(self).__name__} a value lies: it was fitted to other data. Predict the file that the table was "
+                "made of."
+            )
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from scipy import sparse
 from ramify import _core
 from ramify.ensemble import pickling  # noqa: F401
 from ramify.features import Features
+from ramify.features.coded_table import CodedTable
 from ramify.parameters import worker_count
 from ramify.progress import progress_bar
 from ramify.targets.target import KernelRows
@@ -47,6 +48,8 @@ def feature_table(features: Features, *, max_bins: int | None = None, n_jobs: in
     n_jobs : int or None, default=None
         Threads, as joblib counts them.
     """
+    if isinstance(features.values, CodedTable):
+        return _checked_bins(features.values, max_bins)
     options: dict[str, Any] = {
         "n_categories": features.n_categories,
         "max_bins": max_bins or 0,
@@ -58,9 +61,22 @@ def feature_table(features: Features, *, max_bins: int | None = None, n_jobs: in
     return _core.FeatureTable(values, **options)
 
 
+def _checked_bins(coded: CodedTable, max_bins: int | None) -> _core.FeatureTable:
+    """The codes as they are, if they are no finer than they may be."""
+    finest = max((len(edges) + 1 for edges in coded.cuts.edges), default=0)
+    if max_bins is not None and finest > max_bins:
+        raise ValueError(
+            f"max_bins={max_bins}, but the prepared table has features of {finest} bins, which cannot be changed. "
+            "Leave max_bins as it is."
+        )
+    return coded.table
+
+
 def feature_rows(features: Features) -> _core.FeatureRows:
     """Rows to send through trees."""
     values = features.values
+    if isinstance(values, CodedTable):
+        return _core.FeatureRows(values.table)
     if not features.is_sparse:
         return _core.FeatureRows(values)
     rows = sparse.csr_array(values)

@@ -108,6 +108,21 @@ def with_other(column: Any, values: np.ndarray, n_rows: int) -> np.ndarray:
     counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(values))
     if n_rows > len(column):
         counts[int(codes_of(np.zeros(1), values)[0])] += n_rows - len(column)
+    return frequent_values(values, counts)
+
+
+def frequent_values(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The same from how often each value occurs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.features.categories import frequent_values
+    >>> frequent_values(np.array(["a", "b"], dtype=object), np.array([7, 1])).tolist()
+    ['a', 'b']
+    """
+    if len(values) <= _FEW:
+        return values
     stays = counts > 1
     if stays.sum() > MAX_CATEGORIES - (not stays.all()):
         stays[np.argsort(-counts, kind="stable")[MAX_CATEGORIES - 1 :]] = False

@@ -33,6 +33,7 @@ from ramify.features.checks import (
     warn_of_numbers,
     warn_of_unseen,
 )
+from ramify.features.coded_table import CodedTable
 from ramify.features.file_columns import keep_columns
 from ramify.features.frames import canonical, columns_of_table, n_rows, nominal_columns, refuse_masked
 from ramify.features.own_codes import own_codes, zero_one_values
@@ -45,8 +46,9 @@ class Features:
 
     Attributes
     ----------
-    values : ndarray or CSC array of shape (n_samples, n_features), float32 or float64
-        Numbers; a nominal column holds the codes 0, 1, ... of its values. NaN is missing. CSC where X was sparse.
+    values : ndarray, CSC array or CodedTable of shape (n_samples, n_features)
+        Numbers, float32 or float64; a nominal column holds the codes 0, 1, ... of its values. NaN is missing. CSC where
+        X was sparse. A table that was coded before stays as it is.
     n_categories : int32 array of shape (n_features,)
         Number of values of a nominal feature, 0 for a numeric one.
     """
@@ -80,6 +82,8 @@ def learn_features(
     in_full : names
         Nominal features of which every value stays apart.
     """
+    if isinstance(X, CodedTable):
+        return _learn_coded(estimator, X)
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
     validate_data(estimator, X, skip_check_array=True)
@@ -122,6 +126,8 @@ def apply_features(estimator: Any, X: Any) -> Features:
     Nominal values are matched by value, whatever type holds them. One not seen at fit counts as ``"(other)"`` where the
     feature has that value, else as missing; where many cells of a column become missing, a warning names them.
     """
+    if isinstance(X, CodedTable):
+        return _apply_coded(estimator, X)
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
     refuse_changed(estimator)
@@ -173,6 +179,31 @@ def feature_names(estimator: Any) -> tuple[str, ...]:
     if names is None:
         return tuple(f"x{j}" for j in range(estimator.n_features_in_))
     return tuple(str(name) for name in names)
+
+
+def _learn_coded(estimator: Any, X: CodedTable) -> Features:
+    """A prepared table says itself what its columns are."""
+    estimator.__dict__.pop("file_columns_", None)
+    estimator.n_features_in_ = X.shape[1]
+    estimator.feature_names_in_ = np.array(X.columns, dtype=object)
+    estimator.categories_ = list(X.cuts.categories)
+    return Features(X, X.cuts.n_categories)
+
+
+def _apply_coded(estimator: Any, X: CodedTable) -> Features:
+    """A prepared table with the columns and nominal values of the fit."""
+    if X.columns != feature_names(estimator):
+        raise ValueError(
+            f"The columns of this prepared table are not those that {type(estimator).__name__} was fitted to, or stand "
+            "in another order. Predict the file that it was made of."
+        )
+    for name, own, learnt in zip(X.columns, X.cuts.categories, estimator.categories_, strict=True):
+        if (own is None) != (learnt is None) or (own is not None and own.tolist() != learnt.tolist()):
+            raise ValueError(
+                f"{name!r} has other nominal values in this prepared table than {type(estimator).__name__} was fitted "
+                "to. Predict the file that it was made of."
+            )
+    return Features(X, X.cuts.n_categories)
 
 
 def _numeric(estimator: Any, X: Any) -> Features:

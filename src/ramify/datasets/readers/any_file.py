@@ -14,6 +14,7 @@ import numpy as np
 from ramify.datasets.copied_rows import copied_rows
 from ramify.datasets.dataset import Dataset, Target
 from ramify.datasets.feature_paths import BRANCHES, Branches, with_branches, with_feature_paths
+from ramify.datasets.prepared.coded_file import is_coded_file, read_coded
 from ramify.datasets.readers.arff import read_arff
 from ramify.datasets.readers.attached_hierarchy import with_features_ordered, with_labels_ordered
 from ramify.datasets.readers.attached_labels import OF_THE_TARGET, LabelChoice, with_labels_of
@@ -29,7 +30,7 @@ from ramify.datasets.tables.inspection import Inspection
 from ramify.datasets.tables.notations import points_are_thousands
 from ramify.datasets.tables.parquet import parquet_table
 from ramify.datasets.tables.table import MISSING, Table, table_of_frame
-from ramify.datasets.tables.table_dataset import TableChoice, exact_text, ignored_positions, table_dataset
+from ramify.datasets.tables.table_dataset import TableChoice, exact_text, ignored_positions, listed, table_dataset
 from ramify.datasets.tables.text_column import TextColumn
 from ramify.datasets.tables.text_layout import first_records
 from ramify.hierarchy import Hierarchy
@@ -308,6 +309,21 @@ def _lists_labels(path: Path) -> bool:
     return plain_name(path).lower().endswith(".xml")
 
 
+def _read_prepared(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
+    """A prepared table, which knows its target and columns."""
+    if not is_coded_file(paths[0]):
+        advice = "Name a data file; ramify.load and 'ramify predict MODEL DATA' take models."
+        raise FileError(paths[0], "this is a model and holds no data", advice=advice)
+    if len(paths) > 1:
+        raise FileError(paths[1], "a prepared table is read by itself", advice="Prepare all files together.")
+    data = _called(read_coded, paths[0], options)
+    chosen = () if data.inspection is None else data.inspection.target.columns
+    if target is not None and listed(target) and set(listed(target)) != set(chosen):
+        advice = "Leave out the target, or prepare it again with another."
+        raise FileError(paths[0], f"its target was chosen when it was prepared: {', '.join(chosen)}", advice=advice)
+    return data
+
+
 def _read_delimited(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
     if holds_sparse_text(paths[0]):
         if target is not None:
@@ -464,15 +480,12 @@ READERS: dict[str, Callable[[list[Path], Any, dict[str, Any]], Dataset]] = {
     "xlsx": _read_excel,
     "xlsm": _read_excel,
     "gaf": _read_annotations,
+    "ramify": _read_prepared,
 }
 """Ending of a file's name and what reads it, given all paths, the target and further options."""
 
 _NO_DATA = {
     "obo": ("this is an ontology and holds no data", "Use read_hierarchy, or name it as the hierarchy of data."),
     "xls": ("this is an old Excel file", "Save it as .xlsx or .csv."),
-    "ramify": (
-        "this is a model and holds no data",
-        "Name a data file; ramify.load and 'ramify predict MODEL DATA' take models.",
-    ),
 }
 """Endings of files that are no data, the fault and what to do."""

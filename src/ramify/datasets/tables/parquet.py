@@ -29,7 +29,7 @@ def parquet_table(paths: list[Path], ignored: Callable[[list[str]], set[int]]) -
             unread = ignored(list(read.schema.names))
             for j in sorted(unread, reverse=True):
                 read = read.set_column(j, read.schema.names[j], pa.nulls(read.num_rows))
-            parts.append(table_of_frame(_frame(read), paths=[path]))
+            parts.append(table_of_frame(frame_of_arrow(read), paths=[path]))
         except FileError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
@@ -41,8 +41,8 @@ def parquet_table(paths: list[Path], ignored: Callable[[list[str]], set[int]]) -
     return joined(parts)
 
 
-def _frame(table: Any) -> Any:
-    """Whole numbers with missing ones stay whole; times are those of UTC."""
+def frame_of_arrow(table: Any) -> Any:
+    """An Arrow table as a pandas frame. Whole numbers with missing ones stay whole; times are those of UTC."""
     import pandas as pd
     import pyarrow as pa
 
