@@ -270,7 +270,7 @@ def _inspected(name: str, cells: Any, wishes: ColumnWishes, leaks: Leaks, declar
     values = n_values(cells)
     record = Column(name, "feature", "number", values, float(is_missing.mean()) if len(is_missing) else 0.0)
     leave = replace(record, role="left out", decision="left out", option=f"keep={name!r} (--keep) uses it")
-    n_known = len(is_missing) - np.count_nonzero(is_missing)
+    n_known = len(is_missing) - int(np.count_nonzero(is_missing))
     enough = wishes.find_roles and len(is_missing) >= FEWEST_ROWS and name not in wishes.keep
     if is_missing.all():
         return replace(leave, kind="empty", why="empty in every row", option="")
