@@ -315,6 +315,7 @@ SHUFFLED = {
     "eisen_FUN": ["hmc/fun/eisen_FUN.train.arff.gz"],
     "vehicle": ["labelranking/kebi/vehicle.csv"],
 }
+AUDITED = ("iris", "housing", "vehicle", "emotions", "eisen_FUN")
 
 
 @cache
@@ -585,3 +586,16 @@ DESIGNS: dict[str, tuple[str, Callable[[Random], Design]]] = {
     "triplets": ("rows in threes alike by 0.95, not told, nothing drives", triplets),
     "terms": ("terms of zeros and ones in a hierarchy; branches of features", terms),
 }
+
+_CLASSES = {
+    "The designs of version 0.1.0": "independent",
+    "Dependence that means do not show": "scale",
+    "Rows that belong together": "twins",
+    "Weights": "weights, no driver",
+    "Very many features": "wide",
+    "Branches of features": "pathways",
+    "Made after the method was settled": "skew",
+}
+_STARTS = [list(DESIGNS).index(first) for first in _CLASSES.values()] + [len(DESIGNS)]
+CLASSES = {title: list(DESIGNS)[first:last] for title, first, last in zip(_CLASSES, _STARTS, _STARTS[1:], strict=False)}
+"""Names of the designs of each class."""
