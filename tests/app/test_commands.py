@@ -44,6 +44,51 @@ def test_what_is_no_run_is_refused_in_words(given):
         asked(given)
 
 
+ODD = [
+    None,
+    True,
+    0,
+    -1.5,
+    float("nan"),
+    "",
+    "\0",
+    "\ud800",
+    "-x",
+    "a" * 9999,
+    [],
+    [[]],
+    {},
+    {"a": [1]},
+    [None],
+    {"": ""},
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
+def test_whatever_is_asked_becomes_words_or_a_refusal(odd):
+    good = {
+        "command": "predict",
+        "data": ["a.csv"],
+        "others": {"hierarchy": "go.obo"},
+        "model": "m.ramify",
+        "model_of": "1",
+        "target": ["y"],
+        "reading": {"ignore": ["b"], "dates": "dmy"},
+        "options": {"top": 3, "report": True},
+    }
+    tried = [{**good, name: odd} for name in good]
+    tried += [{**good, name: {key: odd}} for name in ("others", "reading", "options") for key in good[name]]
+    tried += [{**good, "command": name, "options": {}, "data": odd} for name in KINDS]
+    for each in tried:
+        try:
+            run = asked(each)
+        except ValueError as error:
+            assert str(error).endswith(".")  # noqa: PT017
+            continue
+        assert all(isinstance(word, str) for word in arguments(run))
+        " ".join(arguments(run)).encode()
+
+
 def test_a_report_is_written_where_the_run_says(tmp_path):
     run = asked({"command": "predict", "data": ["a.csv"], "model": "m.ramify", "options": {"report": "/etc/passwd"}})
     assert "/etc/passwd" not in command_line(run)
@@ -65,7 +110,7 @@ def column(name, kind="number", n_values=90, role="feature", missing=0.0):
 
 
 def targets(*columns):
-    return [one["target"] for one in suggested_targets(columns)]
+    return [one["target"] for one in suggested_targets(columns, 100)]
 
 
 def test_columns_of_two_values_that_begin_alike_are_suggested_together():
@@ -88,6 +133,20 @@ def test_a_family_with_other_values_is_not_one_of_labels():
 def test_ticked_boxes_are_labels():
     ticked = [column(f"Which: {name}", "nominal", 1, missing=0.4) for name in "ab"]
     assert targets(*ticked, column("x")) == [["Which: *"], ["x"]]
+
+
+def test_neighbours_of_yes_and_no_are_labels_however_they_are_called():
+    labels = [column(name, n_values=2) for name in ("runs", "climbs", "eats")]
+    assert targets(column("size"), *labels, column("age", "nominal", 2), column("x")) == [
+        ["x"],
+        ["runs", "climbs", "eats"],
+        ["age"],
+    ]
+
+
+def test_texts_that_recur_may_be_label_sets_and_others_are_not():
+    columns = [column("genres", "text", 15), column("plot", "text", 99), column("place", "nominal", 60)]
+    assert targets(*columns, column("brew", "text", 20)) == [["genres"], ["brew"]]
 
 
 def test_what_names_rows_or_is_left_out_is_no_target():

@@ -202,6 +202,7 @@ def test_the_whole_way(page, tmp_path, kind):
 
     assert page.run("predict").startswith("done")
     page.locator("#result th", has_text="Prior alone").wait_for()
+    assert "has learnt from these rows" in page.inner_text("#result-body")
     page.click("#result button:has-text('Look at predicted.csv')")
     page.locator("#result .cells .cell", has_text=re.compile(r"^(tea|rock|folk|sugars|S0000|1)$")).first.wait_for()
     (folder / "model.ramify").write_bytes(model)
@@ -249,7 +250,7 @@ def test_claims_are_tested_anew_at_another_error_rate(page, tmp_path):
     assert "--fdr 0.05" in page.command()
     page.locator("#pair .grid.both .row").nth(2).wait_for(timeout=PATIENCE)
     assert page.locator("#pair iframe").count() == 2
-    assert "claimed in run 1" in page.inner_text("#pair-body")
+    assert re.search(r"claimed in run 1; \d+ features? claimed in run 2; \d+ in both", page.inner_text("#pair-body"))
 
 
 def test_compare_methods(page, tmp_path):

@@ -36,6 +36,15 @@ def test_a_wrong_token_opens_nothing(client, path):
     assert "Set-Cookie" not in headers
 
 
+def test_the_address_that_a_browser_is_started_with_opens_once(client):
+    """Other users of the machine may see the words that a process is started with."""
+    path = client.server.ticket_address.partition(str(client.server.port))[2]
+    assert client.server.token not in path
+    assert client.ask("GET", path, Cookie=None)[0] == 200
+    assert client.ask("GET", path, Cookie=None)[0] == 403
+    assert client.ask("GET", "/?token=", Cookie=None)[0] == 403
+
+
 @pytest.mark.parametrize("cookie", ["ramify=1", "ramify-1=x", "=;;=", "x" * 5000, "ramify-{port}=", "ramify-{port}=é"])
 def test_a_wrong_cookie_opens_nothing(client, cookie):
     cookie = cookie.replace("{port}", str(client.server.port)).encode("latin-1", "replace").decode("latin-1")
@@ -81,6 +90,39 @@ def test_every_answer_has_a_strict_policy(client):
         assert "unsafe" not in policy
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        ("GET /api/state HTTP/1.1\r\n{own}Host: evil.example\r\n", 400),
+        ("PUT /api/files/a.csv HTTP/1.1\r\n{own}Content-Length: 3\r\nContent-Length: 90\r\n", 400),
+        ("PUT /api/files/a.csv HTTP/1.1\r\n{own}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", 411),
+        ("OPTIONS /<script> HTTP/1.1\r\n{own}", 501),
+        ("TRACE / HTTP/1.1\r\n{own}", 501),
+        ("GET / HTTP/1.1\r\nX: " + 99_999 * "a" + "\r\n", 431),
+        ("GET / HTTP/1.1\r\n" + 5_000 * "X: a\r\n", 431),
+        ("GET http://[ HTTP/1.1\r\n{own}", 400),
+    ],
+    ids=range(8),
+)
+def test_what_is_no_request_of_the_page_is_refused_under_the_same_policies(client, lines, status):
+    own = "".join(f"{name}: {value}\r\n" for name, value in client.headers.items())
+    with socket.create_connection(("127.0.0.1", client.server.port), timeout=20) as sock:
+        sock.sendall((lines.replace("{own}", own) + "\r\n").encode("latin-1"))
+        answer = b""
+        while b"\r\n\r\n" not in answer and (block := sock.recv(4096)):
+            answer += block
+    assert f" {status} ".encode() in answer.splitlines()[0]
+    assert b"Content-Security-Policy: default-src 'none'" in answer
+    assert client.json("GET", "/api/state")["files"] == []
+
+
+def test_a_command_that_is_too_long_is_told(client, songs):
+    client.give(songs)
+    run = client.run("rank", "songs.csv", target=["x" * 300_000])
+    assert run["state"] == "failed"
+    assert "fewer columns" in run["message"]
 
 
 @pytest.mark.parametrize(
@@ -201,6 +243,14 @@ def test_a_full_disk_is_told_and_nothing_is_lost(client, songs, monkeypatch):
 def test_too_little_room_is_told_before_the_file_is_read(client, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 5}))
     assert client.ask("PUT", "/api/files/a.csv", b"a,b\n1,2\n")[0] == 507
+
+
+def test_a_large_file_that_is_refused_is_answered(client, monkeypatch):
+    """A browser shows no answer to a file that it could not send to its end."""
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 5}))
+    status, _, body = client.ask("PUT", "/api/files/a.csv", bytes(30 << 20))
+    assert status == 507
+    assert b"disk is full" in body
 
 
 class Bomb:

@@ -143,7 +143,7 @@ def asked(given: Any) -> Asked:
     given : object
         From JSON.
     """
-    if not isinstance(given, Mapping) or given.get("command") not in KINDS:
+    if not isinstance(given, Mapping) or given.get("command") not in list(KINDS):
         raise ValueError(f"A run is one of {', '.join(KINDS)}. Got {given!r:.80}.")
     kind = KINDS[given["command"]]
     reading, options = _values(given, "reading", READING), _values(given, "options", kind.options)
@@ -213,15 +213,20 @@ def _values(given: Mapping[str, Any], part: str, known: Mapping[str, str]) -> di
         raise ValueError(f"{unknown[0]!r:.60} is none of the {part}: {', '.join(known) or 'there are none here'}.")
     for name, value in values.items():
         each = value if isinstance(value, list) else [value]
-        if any(not isinstance(one, (str, int, float, bool, type(None))) or "\0" in str(one) for one in each):
+        if any(not isinstance(one, (str, int, float, bool, type(None))) or not _is_word(str(one)) for one in each):
             raise ValueError(f"{name} is a text, a number or a list of them. Got {value!r:.80}.")
     return dict(values)
 
 
 def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or "\0" in value:
+    if not isinstance(value, str) or not _is_word(value):
         raise ValueError(f"{name} is a text. Got {value!r:.80}.")
     return value
+
+
+def _is_word(text: str) -> bool:
+    """Whether a command can be given it: no zero byte, and no half of a pair of surrogates."""
+    return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _texts(values: Any, name: str) -> list[str]:

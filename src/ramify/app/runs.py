@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -23,6 +24,11 @@ from ramify.app.session import Session, linked, listed_file, read_json, write_js
 _RECORD, RESULT, LOG = ".run.json", ".result", ".log"  # no file that is given begins with a dot
 _PROGRESS = re.compile(r"^(.{1,100}): (\d+) of (\d+)$")
 _ENDED = ("done", "failed", "cancelled", "out of time", "interrupted")
+_ADVICE = {
+    errno.ENOSPC: "Make room on the disk, and run it again.",
+    errno.E2BIG: "Choose fewer columns by name; * stands for anything.",
+    errno.ENOMEM: "Close other programs, and run it again.",
+}
 _GRACE = 3.0
 _LAST_LINES = 200
 
@@ -213,7 +219,7 @@ class Runs:
                     if ended == "failed":
                         run.message = self._fault(run.id, code)
         except OSError as error:
-            ended, run.message = "failed", f"{error.strerror or error}. Make room on the disk, and run it again."
+            ended, run.message = "failed", f"{error.strerror or error}. {_ADVICE.get(error.errno, 'Run it again.')}"
         with suppress(OSError):
             run.files = self._written(run)
         run.ended = time.time()

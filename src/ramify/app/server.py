@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from http.cookies import CookieError, SimpleCookie
@@ -36,6 +37,7 @@ MOST_BYTES = 4 << 30
 _MOST_JSON = 8 << 20
 _BLOCK = 1 << 20
 _PATIENCE = 120
+_REST_PATIENCE = 2
 _SHEET_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _PAGE = {
     "/": ("app/page/app.html", "text/html; charset=utf-8"),
@@ -79,11 +81,13 @@ class Server(socketserver.ThreadingTCPServer):
 
     daemon_threads = True
     allow_reuse_address = os.name != "nt"
+    request_queue_size = 64  # a browser opens several connections at once
 
     def __init__(self, session: Session, port: int = 0) -> None:
         super().__init__((HOST, port), _Handler)
         self.session, self.runs = session, Runs(session)
-        self.token, self.cookie = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
+        self.token, self.cookie, self._ticket = (secrets.token_urlsafe(24) for _ in range(3))
+        self._lock = threading.Lock()
         self.port = int(self.server_address[1])
         self.hosts = {f"{HOST}:{self.port}", f"localhost:{self.port}"}
         self.cookie_name = f"ramify-{self.port}"  # cookies do not tell ports apart
@@ -92,6 +96,19 @@ class Server(socketserver.ThreadingTCPServer):
     def address(self) -> str:
         """What a browser opens."""
         return f"http://{HOST}:{self.port}/?token={self.token}"
+
+    @property
+    def ticket_address(self) -> str:
+        """The same for one visit: other users of the machine may see the words that a browser is started with."""
+        return f"http://{HOST}:{self.port}/?token={self._ticket}"
+
+    def knows(self, token: str) -> bool:
+        """Whether a token opens the page; the ticket does so once."""
+        with self._lock:
+            if self._ticket and hmac.compare_digest(token.encode(), self._ticket.encode()):
+                self._ticket = ""
+                return True
+        return hmac.compare_digest(token.encode(), self.token.encode())
 
     @cached_property
     def methods(self) -> dict[str, Any]:
@@ -114,7 +131,7 @@ class Server(socketserver.ThreadingTCPServer):
         self.runs.close()
 
 
-def serve(session: Session, *, port: int = 0, opened: Callable[[str], object] = lambda _: None) -> None:
+def serve(session: Session, *, port: int = 0, opened: Callable[[str, str], object] = lambda *_: None) -> None:
     """Answer until the page's Stop button or Ctrl-C.
 
     Parameters
@@ -124,11 +141,11 @@ def serve(session: Session, *, port: int = 0, opened: Callable[[str], object] = 
     port : int
         0 takes one that is free.
     opened : callable
-        Called with the address once it answers.
+        Called, once it answers, with the address, and with one that opens the page once.
     """
     with Server(session, port) as server:
         threading.Thread(target=lambda: server.methods, daemon=True).start()  # while the page is being read
-        opened(server.address)
+        opened(server.address, server.ticket_address)
         server.serve_forever(poll_interval=0.2)
 
 
@@ -153,14 +170,21 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the terminal is the user's."""
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is no request that the server knows is answered under the same policies."""
+        self._unread, self._is_admitted, self.close_connection = 0, False, True
+        self._refuse(int(code), explain or message or "This is no request.")
+
     # ------------------------------------------------------------------------------------------ who may ask
 
     def _answer(self, method: str) -> None:
         self._unread = int(self.headers["Content-Length"]) if _is_count(self.headers["Content-Length"]) else 0
+        self._is_admitted = False
         try:
             url = urlsplit(self.path)
             query = {name: values[-1] for name, values in parse_qs(url.query).items()}
             is_new = self._admit(method, url.path, query)
+            self._is_admitted = True
             if method == "GET" and url.path in _PAGE:
                 self._send_page(url.path, with_cookie=is_new)
                 return
@@ -184,6 +208,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _admit(self, method: str, path: str, query: dict[str, str]) -> bool:
         """Refuse whoever is not the page that this server opened; True for the first visit, by the token."""
+        if any(len(self.headers.get_all(name, [])) > 1 for name in ("Host", "Origin", "Content-Length")):
+            raise Refused(400, "A header is there twice.")
         if self.headers["Host"] not in self.server.hosts:
             raise Refused(403, "This address is not the one that ramify app printed.")
         if self.headers["Transfer-Encoding"] is not None:
@@ -191,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
         if method != "GET" and self.headers["Origin"] != f"http://{self.headers['Host']}":
             raise Refused(403, "Another page asked for this.")
         if method == "GET" and path == "/" and "token" in query:
-            if not hmac.compare_digest(query["token"].encode(), self.server.token.encode()):
+            if not self.server.knows(query["token"]):
                 raise Refused(403, "The token is wrong. Open the address that ramify app printed.")
             return True
         if path != "/" and self.headers.get("Sec-Fetch-Site", "none") not in {"same-origin", "none"}:
@@ -237,6 +263,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, "application/json; charset=utf-8", text)
 
     def _refuse(self, status: int, message: str) -> None:
+        if self._is_admitted:
+            self._read_the_rest()
         self._send_json({"error": message}, status)
 
     def _send_page(self, path: str, *, with_cookie: bool) -> None:
@@ -252,12 +280,24 @@ class _Handler(BaseHTTPRequestHandler):
             self._head(200, kind, os.fstat(file.fileno()).st_size, **more)
             shutil.copyfileobj(file, self.wfile, _BLOCK)
 
+    def _read(self, size: int) -> bytes:
+        block = self.rfile.read(min(size, self._unread))
+        self._unread -= len(block)
+        return block
+
+    def _read_the_rest(self) -> None:
+        """Discard what the page still sends: a browser shows no answer to a file that it could not send to its end."""
+        self.connection.settimeout(_REST_PATIENCE)
+        with suppress(OSError):
+            while 0 < self._unread <= MOST_BYTES and self._read(_BLOCK):
+                pass
+        self.connection.settimeout(_PATIENCE)
+
     def _json(self) -> Any:
         if not _is_count(self.headers["Content-Length"]) or self._unread > _MOST_JSON:
             raise Refused(413, "This is too long.")
-        text, self._unread = self.rfile.read(self._unread), 0
         try:
-            return json.loads(text)
+            return json.loads(self._read(self._unread))
         except (ValueError, RecursionError):
             raise Refused(400, "This is no JSON.") from None
 
@@ -296,8 +336,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refused(413, f"The page takes files of up to {MOST_BYTES >> 30} GB. Name it: ramify app FILE.")
         if int(size) > shutil.disk_usage(session.folder).free:
             raise Refused(507, _FULL_DISK)
-        session.receive(name, self.rfile, int(size))
-        self._unread = 0
+        session.receive(name, self._read, int(size))
         self._send_json({"name": name})
 
     def _delete_file(self, _: dict[str, str], name: str) -> None:
@@ -332,13 +371,13 @@ class _Handler(BaseHTTPRequestHandler):
         for file in run.files:
             path = self.server.runs.file(number, file["name"])
             with path.open("rb") as stream:
-                self.server.session.receive(path.name, stream, path.stat().st_size)
+                self.server.session.receive(path.name, stream.read, path.stat().st_size)
         self._send_json({"names": [file["name"] for file in run.files]})
 
     def _inspection(self, _: dict[str, str], number: str) -> None:
         run = self._of(number, "info")
         found = json.loads(self.server.runs.text(run.id, RESULT))
-        self._send_json({**found, "suggestions": suggested_targets(found.get("columns", []))})
+        self._send_json({**found, "suggestions": suggested_targets(found.get("columns", []), found.get("rows", 0))})
 
     def _of(self, number: str, command: str) -> Run:
         run = self.server.runs[number]

@@ -6,9 +6,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, Any
 
@@ -76,13 +75,13 @@ class Session:
                 shutil.copyfileobj(file, copy, _BLOCK)
         return source.name
 
-    def receive(self, name: str, stream: BufferedIOBase, size: int) -> None:
+    def receive(self, name: str, read: Callable[[int], bytes], size: int) -> None:
         """Write what arrives from the page; the name holds it only when all of it is there."""
         path = self.data / allowed_name(name)
         with whole_file(path) as file:
             missing = size
             while missing:
-                block = stream.read(min(_BLOCK, missing))
+                block = read(min(_BLOCK, missing))
                 if not block:
                     raise NotGiven(f"{path.name} did not arrive whole. Send it again.")
                 file.write(block)

@@ -37,12 +37,12 @@ def app(data: tuple[str, ...], port: int, keep: str | None, no_browser: bool, qu
     from ramify.app import serve
     from ramify.app.session import opened
 
-    def show(address: str) -> None:
+    def show(address: str, once: str) -> None:
         click.echo(plain(address))
         if not quiet:
             click.echo("Open this address if no browser did; Ctrl-C ends Ramify.", err=True)
         if not no_browser:
-            webbrowser.open(address)
+            webbrowser.open(once)
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

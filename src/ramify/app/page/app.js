@@ -238,7 +238,7 @@ function drawColumns() {
   const found = state.inspection;
   const parts = [counted(found.rows, "row"), counted(found.features, "feature")];
   if (found.labels && isTargetSaid()) parts.push(`target: ${found.target}, ${counted(found.labels, "label")}`);
-  if (found.hierarchy) parts.push(`in a ${found.hierarchy.shape} of ${counted(found.hierarchy.nodes, "label")}`);
+  if (found.hierarchy && isTargetSaid()) parts.push(`in a ${found.hierarchy.shape} of ${counted(found.hierarchy.nodes, "label")}`);
   if (found.missing_share) parts.push(`${(100 * found.missing_share).toFixed(1)} % of the cells missing`);
   byId("columns-lead").textContent = parts.join(", ") + (found.columns.length ? "." : ". The file says itself what its columns are.");
   byId("note-list").replaceChildren(...found.notes.map((note) => make("li", {}, note)));
@@ -526,7 +526,9 @@ function parsed(text) { try { return JSON.parse(text); } catch { return null; } 
 function measuresPart(run) {
   const found = run.asked.command === "predict" ? parsed(run.result) : null;
   if (!found?.measures || !Object.keys(found.measures).length) return null;
-  return make("div", {}, make("h3", {}, found.measured_on), plainTable(["Measure", "Model", "Prior alone", "Better is"], Object.entries(found.measures).map(([name, row]) => [name, shownNumber(row.model), shownNumber(row.prior), row.better])));
+  const isSeen = JSON.stringify(runOf(run.asked.model_of)?.asked.data) === JSON.stringify(run.asked.data);
+  const warning = isSeen && make("p", {}, "The model has learnt from these rows, so that these measures are too good. Those of its own run are on rows that it has not seen.");
+  return make("div", {}, make("h3", {}, found.measured_on), warning || "", plainTable(["Measure", "Model", "Prior alone", "Better is"], Object.entries(found.measures).map(([name, row]) => [name, shownNumber(row.model), shownNumber(row.prior), row.better])));
 }
 const shownNumber = (x) => (x === null || x === undefined ? "–" : Math.abs(x) >= 100 ? Math.round(x).toLocaleString("en") : Number(x).toPrecision(3));
 function plainTable(head, lines) {
@@ -593,7 +595,7 @@ function commandPart(run) {
 }
 function takePart(run) {
   if (!OVER.has(run.state)) return commandPart(run);
-  return make("div", {}, make("h3", {}, "Take away"), takeList(run), run.files.length ? make("p", { class: "soft" }, "Figures and tables of the report are saved from the report itself, by the buttons below them.") : "", commandPart(run));
+  return make("div", {}, make("h3", {}, "Take away"), takeList(run), hasFile(run, "report.html") ? make("p", { class: "soft" }, "Figures and tables of the report are saved from the report itself, by the buttons below them.") : "", commandPart(run));
 }
 function sayingPart(run) {
   const said = [run.log, run.asked.command === "predict" ? "" : run.result].filter(Boolean).join("\n");
@@ -652,7 +654,8 @@ function rankedBoth(a, b, left, right) {
   const cell = (value) => make("span", { role: "cell", class: "number" }, value === null || value === undefined ? "–" : value.toLocaleString("en"));
   const list = new Rows(box, { height: 32, head, draw: (i) => { const x = one.get(names[i]), y = two.get(names[i]); return make("div", {}, make("span", { role: "rowheader", class: "name" }, names[i]), cell(x?.rank), cell(y?.rank), cell(x?.claims), cell(y?.claims)); } });
   requestAnimationFrame(() => list.fill(names.length));
-  return [make("h3", {}, "Features"), make("p", {}, `${counted(mine.size, "feature")} claimed in run ${a.id}, ${mine.size === 0 && yours.size === 0 ? "none" : yours.size.toLocaleString("en")} in run ${b.id}, ${both.toLocaleString("en")} in both.`), box];
+  const said = (run, content, claims) => (content.features.claims ? `${counted(claims.size, "feature")} claimed in run ${run.id}` : `run ${run.id} tests no claims`);
+  return [make("h3", {}, "Features"), make("p", {}, `${said(a, left, mine)}; ${said(b, right, yours)}${left.features.claims && right.features.claims ? `; ${both.toLocaleString("en")} in both` : ""}.`), box];
 }
 
 // ---- begin
