@@ -422,7 +422,7 @@ def write_claims(found: Discoveries, path: Path) -> None:
                 shown_number(value) if known else "" for value in (claim.effect, claim.low, claim.high)
             )
             interval = f"{low} to {high}" if known else "not bounded"
-            cells = [claim.feature, claim.branch or "(all)", effect, interval, shown_p(claim.q)]
+            cells = [claim.feature, claim.branch_name, effect, interval, shown_p(claim.q)]
             writer.writerow([*cells, f"{claim.rows:,}", claim.beyond])
 
 

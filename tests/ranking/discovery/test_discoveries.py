@@ -1,5 +1,7 @@
 """Discoveries: planted drivers are found, companions are not, and nothing depends on how the data are held."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -187,6 +189,19 @@ def test_files_keep_everything(found, tmp_path, suffix):
     nothing = Discoveries((), doubtful={"=x": "redraw doubtful"}, untested={"b": "why"}, groups={"g": ("-a", "b")})
     nothing.save(tmp_path / f"none{suffix}")
     assert Discoveries.read(tmp_path / f"none{suffix}") == nothing
+
+
+def test_the_whole_is_called_all_labels_unless_a_label_is(found, tmp_path):
+    whole = found.for_branch("")
+    assert whole.claims
+    assert found.for_branch("all labels") == whole
+    assert set(whole.to_frame()["branch"]) == {"all labels"}
+    assert "all labels" in found._repr_html_()
+    found.save(tmp_path / "claims.csv")
+    assert f"claim,{whole.claims[0].feature},all labels," in (tmp_path / "claims.csv").read_text()
+    named = replace(found, branches=("", "all labels"), claims=(replace(whole.claims[0], branch="all labels"),))
+    named.save(tmp_path / "named.csv")
+    assert Discoveries.read(tmp_path / "named.csv") == named
 
 
 def test_every_output_says_which_question_was_asked(found, tmp_path):

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
 
+from ramify.ranking.discovery.outcome import ALL_LABELS, WHOLE
 from ramify.ranking.discovery.result import Claim, Discoveries
 from ramify.writing import neutralised, whole_text
 
@@ -93,7 +94,10 @@ def _from_plain(content: Any) -> Discoveries:
 
 
 def _write_csv(found: Discoveries, file: TextIO) -> None:
-    """Claims first; then what was tested, grouped, untested, doubtful and asked, one to a line."""
+    """Claims first; then what was tested, grouped, untested, doubtful and asked, one to a line.
+
+    The branch that is the whole of y is called "all labels", unless a label is.
+    """
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_COLUMNS)
     blank = [""] * (len(_FIELDS) - 2)
@@ -101,9 +105,10 @@ def _write_csv(found: Discoveries, file: TextIO) -> None:
     def line(status: str, feature: str, branch: str, note: str) -> None:
         writer.writerow([status, neutralised(feature), neutralised(branch), *blank, neutralised(note)])
 
+    whole = WHOLE if ALL_LABELS in found.branches else ALL_LABELS
     for claim in found.claims:
         cells = ["" if value is None else repr(value) for value in list(asdict(claim).values())[2:]]
-        writer.writerow(["claim", neutralised(claim.feature), neutralised(claim.branch), *cells, ""])
+        writer.writerow(["claim", neutralised(claim.feature), neutralised(claim.branch or whole), *cells, ""])
     for name, members in found.groups.items():
         for member in members:
             line("group", name, "", member)
@@ -115,7 +120,7 @@ def _write_csv(found: Discoveries, file: TextIO) -> None:
     for name in found.features:
         line("feature", name, "", "")
     for name in found.branches:
-        line("tested", "", name, "")
+        line("tested", "", name or whole, "")
     for name, why in found.untested.items():
         line("untested", "", name, why)
     for note in found.notes:
@@ -166,6 +171,10 @@ def _read_csv(text: str) -> Discoveries:
             content[feature] = note
         else:
             raise ValueError(f"line {number} has the unknown status {status!r}")
+    if content["branches"][:1] == [ALL_LABELS]:  # the first tested is the whole of y
+        content["branches"][0] = WHOLE
+        for claim in content["claims"]:
+            claim["branch"] = WHOLE if claim["branch"] == ALL_LABELS else claim["branch"]
     return _from_plain(content)
 
 

@@ -33,6 +33,9 @@ def refuse_unknown(target: Target) -> None:
 WHOLE = ""
 """The branch that is all of y."""
 
+ALL_LABELS = "all labels"
+"""What that branch is called wherever people read it."""
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ramify.parameters import check_option, check_real
 from ramify.ranking.discovery.feature_branches import BELOW
-from ramify.ranking.discovery.outcome import WHOLE
+from ramify.ranking.discovery.outcome import ALL_LABELS, WHOLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +68,11 @@ class Claim:
     q: float
     rows: int
     beyond_parent: bool | None
+
+    @property
+    def branch_name(self) -> str:
+        """What people read for `branch`: its name, or "all labels"."""
+        return ALL_LABELS if self.branch == WHOLE else self.branch
 
     @property
     def beyond(self) -> str:
@@ -167,8 +172,10 @@ class Discoveries:
         Parameters
         ----------
         name : str
-            The label that heads it; empty for the whole of y.
+            The label that heads it; empty, or "all labels", for the whole of y.
         """
+        if name == ALL_LABELS and name not in self.branches:
+            name = WHOLE
         if name in self.untested:
             return self._with(())
         if name not in self.branches:
@@ -226,11 +233,12 @@ class Discoveries:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Table with one row per claim, surest first."""
+        """Table with one row per claim, surest first; the branch that is the whole of y is called "all labels"."""
         import pandas as pd
 
         columns = list(Claim.__dataclass_fields__)
-        return pd.DataFrame([asdict(claim) for claim in self.claims], columns=columns)
+        lines = [asdict(claim) | {"branch": claim.branch_name} for claim in self.claims]
+        return pd.DataFrame(lines, columns=columns)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything as .csv or .json, by the name of the file."""
@@ -262,8 +270,7 @@ class Discoveries:
         rows = []
         for claim in shown:
             effect = ["" if value is None else value for value in (claim.effect, claim.low, claim.high)]
-            name = claim.branch or "all of y"
-            rows.append([claim.feature, name, *effect, claim.p, claim.q, claim.rows, claim.beyond])
+            rows.append([claim.feature, claim.branch_name, *effect, claim.p, claim.q, claim.rows, claim.beyond])
         more = f", the first {_SHOWN}" if len(self.claims) > _SHOWN else ""
         caption = f"{self!r}{more}. {self.question} {self.guarantee}"
         columns = ["feature", "branch", "effect", "low", "high", "p", "q", "rows", "beyond its parent"]
