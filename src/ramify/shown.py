@@ -1,7 +1,8 @@
-"""Numbers as people write them, in terminal, page and notebook; files keep all digits."""
+"""Numbers, names and lists as people write them, in terminal, page and notebook; files keep all digits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor, isfinite, log10
 
 
@@ -38,3 +39,28 @@ def shown_p(value: float) -> str:
     ('0.016', '<0.001')
     """
     return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Parts of a sentence with commas between them, and "and" before the last.
+
+    Examples
+    --------
+    >>> from ramify.shown import listed
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def cut_name(name: str, n_characters: int) -> str:
+    """A name that fits its place, cut in its middle: names that begin alike differ at the end.
+
+    Examples
+    --------
+    >>> from ramify.shown import cut_name
+    >>> cut_name("regulation_of_transport_positive", 15)
+    'regulati…sitive'
+    """
+    n_last = n_characters // 2 - 1
+    return name if len(name) <= n_characters else f"{name[: n_characters - 1 - n_last]}…{name[-n_last:]}"

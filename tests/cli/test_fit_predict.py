@@ -8,7 +8,7 @@ from scipy import sparse
 
 import ramify
 from ramify.cli.main import main
-from ramify.datasets import make_hierarchical, write_arff
+from ramify.datasets import make_hierarchical, make_multilabel, write_arff
 
 
 def run(*arguments):
@@ -77,17 +77,19 @@ def test_predicted_probabilities_have_a_column_per_label(files, tmp_path):
 
 def test_the_most_probable_labels_stand_first(files, tmp_path, capsys):
     model, output = tmp_path / "m.ramify", tmp_path / "out.csv"
-    run("fit", files / "toy.train.arff", "--model", model, "--trees", 5, "-q")
-    assert run("predict", model, files / "toy.test.arff", "-o", output, "--top", 2, "-q") == 0
+    write_arff(make_multilabel(60, random_state=0), tmp_path / "sets.arff")
+    rows = tmp_path / "sets.arff"
+    run("fit", rows, "--model", model, "--trees", 5, "--method", "random-forest", "-q")
+    assert run("predict", model, rows, "-o", output, "--top", 2, "-q") == 0
     table = pd.read_csv(output, dtype={"label_1": str, "label_2": str})
     assert list(table.columns) == ["id", "label_1", "probability_1", "label_2", "probability_2"]
     forest = ramify.load(model)
-    labels, probabilities = forest.predict_top(ramify.read(files / "toy.test.arff").to_frame(), 2)
+    labels, probabilities = forest.predict_top(ramify.read(rows).to_frame(), 2)
     names = np.array(forest.label_names_)
     for place in (0, 1):
         assert table[f"label_{place + 1}"].tolist() == names[labels[:, place]].tolist()
         np.testing.assert_array_equal(table[f"probability_{place + 1}"], probabilities[:, place])
-    assert run("predict", model, files / "toy.test.arff", "--top", 2, "--probabilities") == 2
+    assert run("predict", model, rows, "--top", 2, "--probabilities") == 2
     assert "exclude each other" in capsys.readouterr().err
 
 
@@ -316,3 +318,38 @@ def test_numbers_are_measured_by_their_names(labelled, capsys):
     assert renamed == {"measured_on": None, "measures": {}}
     assert run("predict", model, labelled / "renamed.csv", "-t", "r", "-t", "s", "-o", labelled / "o.csv") == 0
     assert "Not measured: the data has other targets than the model predicts." in capsys.readouterr().err
+
+
+def test_top_of_a_hierarchy_gives_the_most_specific_labels_by_enrichment(tmp_path, capsys):
+    data = make_hierarchical(150, depth=3, width=2, random_state=0)
+    write_arff(data, tmp_path / "tree.arff")
+    model, top, only = tmp_path / "tree.ramify", tmp_path / "top.csv", tmp_path / "only.csv"
+    assert run("fit", tmp_path / "tree.arff", "-o", model, "--trees", 10, "-q", "--figure", tmp_path / "fit.svg") == 0
+    assert (tmp_path / "fit.svg").read_text().startswith("<?xml")
+    assert run("predict", model, tmp_path / "tree.arff", "--top", 2, "-o", top, "-q") == 0
+    assert run("predict", model, tmp_path / "tree.arff", "--specific", "-o", only, "-q") == 0
+    forest = ramify.load(model)
+    table, sets = pd.read_csv(top, dtype=str).fillna(""), forest.predict(data.to_frame())
+    order = forest.hierarchy
+    deepest = [set(of) for of in order.decode(order.most_specific(sets))]
+    shares = dict(zip(forest.label_names_, forest.prior_, strict=True))
+    for line, allowed in zip(table.itertuples(index=False), deepest, strict=True):
+        labels = [name for name in (line.label_1, line.label_2) if name]
+        assert set(labels) <= allowed
+        assert len(labels) == min(2, len(allowed))
+        gains = [float(gain) for gain in (line.enrichment_1, line.enrichment_2) if gain]
+        assert gains == sorted(gains, reverse=True)
+        if labels:
+            assert abs(float(line.probability_1) / shares[labels[0]] - gains[0]) < 0.01
+    cells = pd.read_csv(only, dtype=str).fillna("").iloc[:, -1]
+    assert [set(filter(None, cell.split("|"))) for cell in cells] == deepest
+    assert run("predict", model, tmp_path / "tree.arff", "--specific", "--probabilities") == 2
+    assert "--specific and --probabilities exclude each other" in capsys.readouterr().err
+
+
+def test_identifiers_without_names_are_told_where_names_come_from(tmp_path, capsys):
+    rows = [f"{x},{'GO:0000001' if x % 2 else 'GO:0000002|GO:0000001'}" for x in range(40)]
+    (tmp_path / "ids.csv").write_text("\n".join(["x,go", *rows]))
+    assert run("info", tmp_path / "ids.csv", "--target", "go") == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Labels are identifiers, such as GO:0000001. Give their ontology" in said

@@ -67,9 +67,9 @@ def overflow(page):
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
-def test_opens_on_who_drives_what(opened, report):
+def test_opens_on_the_verdict_and_what_predicts_what(opened, report):
     page = opened(report)
-    assert page.locator("section").first.get_attribute("id") == "drivers"
+    assert [page.locator("section").nth(i).get_attribute("id") for i in (0, 1)] == ["summary", "drivers"]
     assert page.locator("#tree .branch .chip").first.is_visible()
     assert page.locator("#tree .branch .chip").first.bounding_box()["y"] < 900
 
@@ -376,3 +376,32 @@ def test_text_stands_left_and_numbers_right(opened, report):
     sides = {heads.nth(i).text_content(): heads.nth(i).get_attribute("class") for i in range(heads.count())}
     assert sides["Branch"] is None
     assert sides["Effect"] == sides["q"] == "number"
+
+
+def test_ten_claims_are_shown_and_all_on_request(opened, report):
+    page = opened(report)
+    rows = page.locator("#claims tbody tr")
+    shown = [i for i in range(rows.count()) if rows.nth(i).is_visible()]
+    assert rows.count() > 10
+    assert len(shown) == 10
+    named = [rows.nth(i).locator("td").first for i in shown]
+    groups = [cell.text_content() for cell in named if "again" not in (cell.get_attribute("class") or "")]
+    assert len(groups) == len(set(groups))  # each branch heads its claims once
+    page.click("#claims [data-role=all]")
+    assert all(rows.nth(i).is_visible() for i in range(rows.count()))
+
+
+def test_long_names_are_cut_where_they_do_not_differ(opened, make_results, tmp_path):
+    results = make_results()
+    names = tuple(
+        f"a feature of a very long name {j} that differs in its middle alone and nowhere else"
+        for j in range(results.dataset.n_features)
+    )
+    rankings = {key: replace(ranking, names=names) for key, ranking in results.rankings.items()}
+    data = replace(results.dataset, feature_names=names)
+    long = replace(results, dataset=data, rankings=rankings, discoveries=None, explained=())
+    page = opened(write_report(long, tmp_path / "long.html"))
+    chips = page.locator("#tree .chip")
+    shown = {chips.nth(i).get_attribute("data-feature"): chips.nth(i).text_content() for i in range(chips.count())}
+    assert len(set(shown.values())) == len(shown) > 5
+    assert all(len(text) < 40 and "…" in text for text in shown.values())

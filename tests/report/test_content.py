@@ -220,7 +220,8 @@ def test_a_group_is_named_as_one_where_it_is_claimed(make_results):
         label = content["labels"]["names"].index(root)
         assert driving(content, content["methods"][0], label)[0] == (group, "claimed")
     assert best[0] != best[1]
-    assert not content["lead"].startswith("Claimed to predict")  # it is one feature
+    assert content["verdict"][0].startswith("2 discoveries at FDR 10 %, each a feature that predicts its branch")
+    assert content["verdict"][0].count(group) == 1  # it is one feature
 
 
 def test_only_claims_are_called_drivers(make_results):
@@ -228,13 +229,14 @@ def test_only_claims_are_called_drivers(make_results):
     names, roots = results.dataset.feature_names, results.dataset.hierarchy.roots[:2]
     best = [names[results.label_ranking.for_label(root).order[0]] for root in roots]
     untested = report_content(replace(results, discoveries=None))
-    assert untested["lead"].startswith("Ranked first, not tested: ")
-    assert f"{best[0]} for {roots[0]}" in untested["lead"]
+    assert untested["verdict"][0].startswith("Ranked first, not tested: ")
+    assert f"{best[0]} for {roots[0]}" in untested["verdict"][0]
     assert not any("driver" in sentence for sentence in untested["summary"])
     claims = tuple(Claim(one, root, 0.1, 0.0, 0.2, 1e-9, 1e-6, 50, None) for one, root in zip(best, roots, strict=True))
     tested = report_content(replace(results, discoveries=Discoveries(claims, branches=("", *roots))))
-    assert tested["lead"].startswith("Claimed to predict beyond the other features: ")
-    assert f"{best[0]} for {roots[0]}" in tested["lead"]
+    assert tested["verdict"][0].startswith("2 discoveries at FDR 10 %")
+    assert f"{best[0]} for {roots[0]}" in tested["verdict"][0]
+    assert len(tested["verdict"]) <= 3
 
 
 def test_claims_of_a_branch_are_given_by_each_member(make_results):

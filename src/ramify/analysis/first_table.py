@@ -17,6 +17,11 @@ MEANINGS = {
 }
 """How a feature stands to a branch, the most that can be said first."""
 
+_COUNTED = {
+    "others": "each a feature that predicts its branch beyond all other features",
+    "nothing": "each a feature that is associated with its branch, by itself or through others",
+}
+
 _NAMED = 5
 """So many branches of features are named in a sentence."""
 
@@ -88,6 +93,14 @@ def untested(results: Results) -> dict[str, str]:
     return {} if found is None else dict(found.untested)
 
 
+def discovery_count(found: Discoveries) -> str:
+    """How many claims there are, of what kind and at which error rate; the start of a sentence."""
+    what = _COUNTED[found.given]
+    number = "No discovery" if not found.claims else "1 discovery" if len(found.claims) == 1 else ""
+    number = number or f"{len(found.claims):,} discoveries"
+    return f"{number} at FDR {100 * found.fdr:g} %" + (f", {what}" if found.claims else "")
+
+
 def associated_sentences(results: Results) -> list[str]:
     """How many associations there are beside the claims, in a sentence."""
     found = results.associations
@@ -108,7 +121,7 @@ def branch_sentences(found: Discoveries) -> list[str]:
     claimed: dict[str, list[str]] = {}
     for claim in found.claims:
         if claim.feature in found.feature_branches:
-            claimed.setdefault(claim.feature, []).append(claim.branch or "all of y")
+            claimed.setdefault(claim.feature, []).append(claim.branch_name)
     asked = f"{len(found.feature_branches):,} branches of features were asked about beside single features"
     if not claimed:
         return [f"{asked}, and none is claimed."]

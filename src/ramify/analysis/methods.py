@@ -110,6 +110,7 @@ class Method:
     def parts(self, ranker: Any, data: Dataset) -> dict[str, Any]:
         """What the fitted ranker gives besides a ranking, as parts of `Results`."""
         return {} if self.gives is None else self.gives(self.name, ranker, data)
+    words: str = ""
 
 
 _PETKOVIC = (
@@ -191,6 +192,7 @@ RANKING_METHODS = {
             needs_out_of_bag=True,
             per_label=True,
             of_forest=True,
+            words="by out-of-bag gain",
         ),
         Method(
             "genie3",
@@ -199,6 +201,7 @@ RANKING_METHODS = {
             _PETKOVIC,
             per_label=True,
             of_forest=True,
+            words="by gain",
         ),
         Method(
             "symbolic",
@@ -206,6 +209,7 @@ RANKING_METHODS = {
             "how often the trees test a feature, weighted by the examples that reach the test.",
             _PETKOVIC,
             of_forest=True,
+            words="by number of splits",
         ),
         Method(
             "permutation",
@@ -215,6 +219,7 @@ RANKING_METHODS = {
             needs_out_of_bag=True,
             per_label=True,
             of_forest=True,
+            words="by permutation",
         ),
         Method(
             "relief",
@@ -222,6 +227,7 @@ RANKING_METHODS = {
             "whether examples that are close but differ in this feature also differ in their labels.",
             _SLAVKOV,
             per_label=True,
+            words="by nearest neighbours",
         ),
         Method(
             "lcc",
@@ -427,6 +433,12 @@ def method_meaning(name: str) -> str:
     """One sentence on what the scores of a method say; a name that stands in no table has scores of its own."""
     method = {**SELECTION_METHODS, **RANKING_METHODS}.get(name.lower())
     return OWN_METHOD if method is None else method.meaning
+
+
+def method_words(name: str) -> str:
+    """By what a method ranks, in words for a button; its name where it stands in no table."""
+    method = RANKING_METHODS.get(name.lower())
+    return method.words if method is not None else f"by {name}"
 
 
 def branch_credit(ranking: FeatureRanking) -> str:

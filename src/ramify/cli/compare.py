@@ -13,12 +13,22 @@ from ramify.cli.options import (
     OutputFile,
     WholeNumber,
     data_options,
+    figure_option,
     keep_inputs,
     output_options,
     report_option,
     running_options,
 )
-from ramify.cli.terminal import command_line, console, json_text, plain, shows_progress, table, wrote
+from ramify.cli.terminal import (
+    command_line,
+    console,
+    json_text,
+    say,
+    shows_progress,
+    table,
+    write_figure,
+    wrote,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +53,7 @@ if TYPE_CHECKING:
 @click.option("--control", help="Compare the others with this method of the table of results.")
 @click.option("--rope", default=0.0, type=click.FloatRange(min=0), help="Differences up to this size count as equal.")
 @click.option("--latex", type=OutputFile(".tex"), help="Write the table of results for a paper.")
-@click.option("--figure", type=OutputFile(".svg", ".pdf", ".png"), help="Write the critical-difference diagram.")
+@figure_option("the critical-difference diagram of the first measure")
 @click.option("--folds", default=10, show_default=True, type=WholeNumber(3), help="Folds of the cross-validation.")
 @click.option("--trees", default=None, type=WholeNumber(1), help="Number of trees [default: the method's own].")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
@@ -134,12 +144,14 @@ def compare(
         _write_folds(found, output)
     if report is not None:
         write_report(replace(found, command=command_line()), report)
+    if figure is not None:
+        write_figure(next(iter(found.comparisons.values())).plot(), figure)
     if as_json:
         click.echo(json_text(_content(found)))
     elif not quiet:
-        click.echo(plain(described(dataset, chosen=bool(target) or "annotations" in reading)))
+        say(described(dataset, chosen=bool(target) or "annotations" in reading))
         _print(found, dataset)
-        wrote(output, report)
+        wrote(output, figure, report)
 
 
 def _print(found: Results, data: Dataset) -> None:
@@ -155,13 +167,14 @@ def _print(found: Results, data: Dataset) -> None:
     console().print(table(title, ["measure", *methods], rows))
     for name, value in found.facts.items():
         if name.endswith("left out"):
-            click.echo(plain(f"{name}: {value}"))
+            say(f"{name}: {value}")
     for measure in list(found.comparisons)[:1]:
-        click.echo(plain(f"{measure}: {found.comparisons[measure].sentence}"))
+        say(f"By {measure}: {found.comparisons[measure].verdict}")
+        say(found.comparisons[measure].sentence)
 
 
 def _mean_and_spread(values: pd.Series) -> str:
-    return f"{values.mean():.3f} ± {values.std(ddof=1):.3f}"
+    return f"{values.mean():.3f}±{values.std(ddof=1):.3f}"  # one word, which no narrow column breaks in two
 
 
 def _content(found: Results) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.terminal import command_line, json_text, plain, print_whole, table, wrote
-from ramify.writing import whole_file, whole_text, write_table
+from ramify.cli.terminal import command_line, json_text, print_whole, say, table, write_figure, wrote
+from ramify.writing import whole_text, write_table
 
 if TYPE_CHECKING:
     from ramify.compare.all_tests import TestResults
@@ -45,8 +45,7 @@ def compare_results(
         with whole_text(Path(latex)) as lines:
             lines.write(found.to_latex())
     if figure is not None:
-        with whole_file(Path(figure)) as file:
-            found.comparison.plot().savefig(file, format=Path(figure).suffix[1:] or "svg", bbox_inches="tight")
+        write_figure(found.comparison.plot(), figure)
     if report is not None:
         from ramify.analysis import Results
         from ramify.report import write_report
@@ -65,7 +64,9 @@ def compare_results(
 
 def _print(found: TestResults) -> None:
     comparison = found.comparison
-    click.echo(plain(comparison.sentence))
+    if comparison.verdict != comparison.sentence:
+        say(comparison.verdict)
+    say(comparison.sentence)
     rows = [
         (str(name), f"{line['mean']:.3f}", f"{line['rank']:.2f}", int(line["ahead_of"]), int(line["better_than"]))
         for name, line in comparison.to_frame().iterrows()

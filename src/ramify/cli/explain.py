@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
-from ramify.cli.terminal import json_text, wrote
+from ramify.cli.terminal import json_text, write_figure, wrote
 from ramify.shown import shown_number
-from ramify.writing import TABLES, whole_file, write_table
+from ramify.writing import TABLES, write_table
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -101,9 +101,7 @@ def explain(
     if plot is not None and explained:
         from ramify.plots import explained_prediction
 
-        figure = explained_prediction(explanation.of(0, explained[0]["label"]), n_features=top)
-        with whole_file(Path(plot)) as file:
-            figure.savefig(file, format=Path(plot).suffix[1:].lower())
+        write_figure(explained_prediction(explanation.of(0, explained[0]["label"]), n_features=top), plot)
     if not quiet:
         wrote(output, plot if explained else None, quiet=as_json)
 

@@ -13,13 +13,22 @@ from ramify.cli.options import (
     OutputFile,
     WholeNumber,
     data_options,
+    figure_option,
     keep_inputs,
     output_options,
     report_option,
     running_options,
     set_option,
 )
-from ramify.cli.terminal import command_line, plain, show_measures, shows_progress, write_label_measures, wrote
+from ramify.cli.terminal import (
+    command_line,
+    say,
+    show_measures,
+    shows_progress,
+    write_figure,
+    write_label_measures,
+    wrote,
+)
 from ramify.writing import TABLES
 
 if TYPE_CHECKING:
@@ -51,6 +60,7 @@ if TYPE_CHECKING:
 @click.option("--folds", default=None, show_default="3 for chains and by default on tables", type=WholeNumber(0),
               help="Cross-validate where there is neither a test part nor out-of-bag rows.")  # fmt: skip
 @click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
+@figure_option("the measures of the model beside the prior alone")
 @running_options
 @set_option
 @report_option
@@ -70,6 +80,7 @@ def fit(
     calibrate: Literal["isotonic", "sigmoid"] | None,
     folds: int | None,
     per_label: str | None,
+    figure: str | None,
     seed: int,
     jobs: int,
     parameters: dict[str, Any],
@@ -94,6 +105,7 @@ def fit(
     from ramify.analysis import fit_model
     from ramify.cli.inputs import described, read_data, refuse_empty
     from ramify.models import save
+    from ramify.plots.predictions import measured_bars
     from ramify.report import write_report
 
     if minutes is not None and method != "auto":
@@ -122,21 +134,26 @@ def fit(
     if report is not None:
         write_report(found, report)
     save(fitted.model, model_file)
+    if figure is not None:
+        if found.measures is None:
+            raise click.UsageError("--figure: nothing was measured. Add --folds 3, or a test part.")
+        write_figure(measured_bars(found.measures), figure)
     if per_label is not None:
         write_label_measures(found.label_measures, per_label, found.titles)
     if as_json or not quiet:
         if not as_json:
-            click.echo(plain(described(fitted.learnt, chosen=bool(target) or "annotations" in reading)))
+            say(described(fitted.learnt, chosen=bool(target) or "annotations" in reading))
         show_measures(found.measures, found.measured_on, as_json=as_json)
         if found.measures is None and not as_json:
             click.echo(f"Measures: {found.facts['Measures'].replace('or folds', 'or --folds 3')}")
         if not as_json:
             if method == "auto":
-                click.echo(plain("\n".join(f"{name}: {fact}" for name, fact in found.facts.items())))
+                for name, fact in found.facts.items():
+                    say(f"{name}: {fact}")
             click.echo(
                 f"Saved {model_file}: {_made(method or default_method(fitted.learnt), fitted.model, fitted.learnt)}."
             )
-            wrote(per_label, report)
+            wrote(per_label, figure, report)
 
 
 def _made(method: str, model: Any, learnt: Dataset) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.terminal import plain
+from ramify.cli.terminal import say
 
 if TYPE_CHECKING:
     from ramify.datasets import Dataset
@@ -61,8 +62,16 @@ def tell_notes(data: Dataset) -> None:
     """Print what the readers decided to standard error, unless --quiet was given."""
     context = click.get_current_context(silent=True)
     if context is None or not context.params.get("quiet"):
-        for note in data.notes:
-            click.echo(plain(f"Note: {note}"), err=True)
+        for note in (*data.notes, *_nameless(data)):
+            say(f"Note: {note}", err=True)
+
+
+def _nameless(data: Dataset) -> list[str]:
+    """Where names come from, if labels are identifiers of an ontology and nothing says what they are called."""
+    ids = [name for name in map(str, data.label_names) if re.fullmatch(r"[A-Za-z]{2,}[:_]?[0-9]{5,}", name)]
+    if data.titles or 2 * len(ids) < max(1, len(data.label_names)):
+        return []
+    return [f"Labels are identifiers, such as {ids[0]}. Give their ontology to see their names: --hierarchy FILE.obo."]
 
 
 OF_ANNOTATIONS = {"annotations", "aspect", "evidence", "min_rows"}
@@ -117,7 +126,7 @@ def described(data: Dataset, *, chosen: bool) -> str:
         target = f"{columns[0]}, {target}"
     if data.target is not None and not chosen and not kind.has_sets and not kind.ranks_labels:
         target += " (taken by its place; --target names another)"
-    return f"{data.n_samples} rows, {data.n_features} features, target: {target}, {data.source}"
+    return f"{data.n_samples:,} rows, {data.n_features:,} features, target: {target}, {data.source}"
 
 
 def refuse_empty(data: Dataset, *, features: bool = True) -> Dataset:

@@ -245,6 +245,12 @@ def report_option(command: Command) -> Command:
     return _with(command, click.option("--report", default=None, type=OutputFile(".html", ".json", ".md"), help=text))
 
 
+def figure_option(shows: str) -> Callable[[Command], Command]:
+    """--figure, of a command whose figure shows this."""
+    kinds = OutputFile(".svg", ".pdf", ".png")
+    return click.option("--figure", default=None, type=kinds, help=f"Draw {shows}: .svg, .pdf or .png.")
+
+
 def output_options(command: Command) -> Command:
     """--json, --quiet, --verbose and --debug; the last is for `ramify.cli.main` alone."""
     return printing_options(

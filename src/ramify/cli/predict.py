@@ -23,7 +23,7 @@ from ramify.cli.options import (
 from ramify.cli.terminal import (
     command_line,
     json_text,
-    plain,
+    say,
     show_measures,
     unicode_output,
     write_label_measures,
@@ -39,14 +39,17 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=FirstOptions,
-    first="--target --output --probabilities --top --per-label --report --hierarchy --annotations --id --json",
+    first="--target --output --probabilities --top --specific --per-label --report --hierarchy --annotations --id",
 )
 @click.argument("model_file", metavar="MODEL", type=click.Path())
 @data_options
 @click.option("-o", "--output", default=None, type=OutputFile(*TABLES),
               help="Write the predictions: .csv, .tsv or .xlsx; standard output otherwise.")  # fmt: skip
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
-@click.option("--top", type=click.IntRange(min=1), help="The so many most probable labels, each with its probability.")
+@click.option("--top", type=click.IntRange(min=1),
+              help="The so many most probable labels with their probabilities; of a hierarchy the most specific ones "
+              "predicted, by how much likelier they are than by their frequency.")  # fmt: skip
+@click.option("--specific", is_flag=True, help="Of a hierarchy, only the most specific labels predicted.")
 @click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
 @jobs_option
 @report_option
@@ -60,6 +63,7 @@ def predict(
     output: str | None,
     probabilities: bool,
     top: int | None,
+    specific: bool,
     per_label: str | None,
     jobs: int,
     report: str | None,
@@ -80,6 +84,7 @@ def predict(
       ramify predict songs.ramify new.csv -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --top 5 -o predicted.csv
+      ramify predict genes.ramify new.csv --specific -o terms.csv
     """  # noqa: D301
     from ramify.analysis import new_rows
     from ramify.analysis.model_data import matched_target
@@ -104,13 +109,20 @@ def predict(
     given = new_rows(model, dataset, fill=True)
     if not quiet:
         for sentence in given.sentences():
-            click.echo(plain(f"Note: {sentence}"), err=True)
+            say(f"Note: {sentence}", err=True)
     X = given.X
     if top is not None and (probabilities or not hasattr(model, "predict_top")):
         raise click.UsageError(
             "--top and --probabilities exclude each other: give one of them."
             if probabilities
             else f"--top is for forests and boosted trees of labels; {model_file} holds a {type(model).__name__}."
+        )
+    has_order = getattr(model, "hierarchy", None) is not None
+    if specific and (probabilities or not has_order):
+        raise click.UsageError(
+            "--specific and --probabilities exclude each other: give one of them."
+            if probabilities
+            else f"--specific is for models of a label hierarchy; {model_file} holds {type(model).__name__} without."
         )
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -125,12 +137,15 @@ def predict(
     if by_pair:
         shown = _pair_probabilities(model, X)
     elif top is not None:
-        shown = model.predict_top(X, min(top, len(model.label_names_)))
+        shown = () if has_order else model.predict_top(X, min(top, len(model.label_names_)))
     elif predicted is not None:
         shown = predicted.scores if are_scores else predicted.decided
     else:
         shown = model_scores(model, X) if are_scores else model.predict(X)
-    rows = _rows(model, dataset, shown, probabilities) if top is None else _top_rows(model, dataset, *shown)
+    if top is not None:
+        rows = _specific_rows(model, dataset, X, top) if has_order else _top_rows(model, dataset, *shown)
+    else:
+        rows = _rows(model, dataset, _most_specific(model, shown) if specific else shown, probabilities)
     if output is None:
         if as_json or not quiet:
             _write(unicode_output(), rows, as_json=as_json)
@@ -254,6 +269,29 @@ def _top_rows(model: Any, data: Dataset, labels: Any, probabilities: Any) -> Ite
     yield [_id_name(data, titles), *titles]
     for i, columns, values in zip(_ids(data), labels.tolist(), probabilities.tolist(), strict=True):
         yield [i, *(cell for column, value in zip(columns, values, strict=True) for cell in (names[column], value))]
+
+
+def _specific_rows(model: Any, data: Dataset, X: Any, k: int) -> Iterator[list[Any]]:
+    """Lines of the table: the identifier, then the most specific labels predicted, the most enriched first."""
+    from ramify.analysis.specific_terms import specific_terms
+
+    found = specific_terms(model, X, min(k, len(model.label_names_)))
+    parts = ["label", *(["name"] if data.titles else []), "probability", "enrichment"]
+    columns = [f"{part}_{number}" for number in range(1, max(map(len, found), default=0) + 1) for part in parts]
+    yield [_id_name(data, columns), *columns]
+    for i, terms in zip(_ids(data), found, strict=True):
+        cells: list[Any] = []
+        for term in terms:
+            name = model.label_names_[term.label]
+            called = [data.titles.get(name, "")] if data.titles else []
+            cells += [name, *called, round(term.probability, 4), round(term.enrichment, 2)]
+        yield [i, *cells, *[""] * (len(columns) - len(cells))]
+
+
+def _most_specific(model: Any, sets: Any) -> Any:
+    from scipy import sparse
+
+    return model.hierarchy.most_specific(sparse.csr_array(sets))
 
 
 def _ids(data: Dataset) -> list[str]:

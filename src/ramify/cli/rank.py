@@ -14,13 +14,14 @@ from ramify.cli.options import (
     OutputFile,
     WholeNumber,
     data_options,
+    figure_option,
     keep_inputs,
     output_options,
     report_option,
     running_options,
     set_option,
 )
-from ramify.cli.terminal import command_line, json_text, shows_progress, wrote
+from ramify.cli.terminal import command_line, json_text, shows_progress, write_figure, wrote
 
 if TYPE_CHECKING:
     from ramify.analysis import Results
@@ -105,6 +106,7 @@ class ErrorRate(click.ParamType):
     "-o", "--output", type=OutputFile(".csv", ".json", ".fimp"), help="Write the ranking: .csv, .json or .fimp."
 )
 @click.option("--per-label", type=OutputFile(), help="Write feature, label, score lines: .csv.")
+@figure_option("the claims by branch, or where there are none the best features")
 @running_options
 @set_option
 @report_option
@@ -133,6 +135,7 @@ def rank(
     branches: int,
     output: str | None,
     per_label: str | None,
+    figure: str | None,
     seed: int,
     jobs: int,
     parameters: dict[str, Any],
@@ -160,7 +163,13 @@ def rank(
     """  # noqa: D301
     from ramify.analysis import analyse
     from ramify.cli.inputs import read_data, refuse_empty
-    from ramify.cli.rank_output import files_beside, print_ranked, ranked_content, write_rankings
+    from ramify.cli.rank_output import (
+        files_beside,
+        print_ranked,
+        ranked_content,
+        ranking_figure,
+        write_rankings,
+    )
 
     keep_inputs(derived={} if output is None else {"-o": files_beside(output, methods)})
     started = perf_counter()
@@ -193,6 +202,8 @@ def rank(
     written = [] if output is None else write_rankings(found, output)
     if per_label is not None:
         _write_per_label(found, per_label)
+    if figure is not None:
+        write_figure(ranking_figure(found), figure)
     if report is not None:
         from ramify.report import write_report
 
@@ -201,7 +212,7 @@ def rank(
         click.echo(json_text(ranked_content(found, labels, top)))
     elif not quiet:
         print_ranked(found, labels, n_top=top, n_branches=branches, chosen=bool(target) or "annotations" in reading)
-        wrote(*written, per_label, report)
+        wrote(*written, per_label, figure, report)
 
 
 def _known_labels(labels: tuple[str, ...], data: Dataset) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 from scipy import sparse
 
@@ -20,25 +19,30 @@ from ramify.analysis.first_table import (
     associated_sentences,
     beside,
     branch_sentences,
+    discovery_count,
     unclaimed_reasons,
     untested,
 )
 from ramify.analysis.methods import IN_BAG, branch_credit
 from ramify.cli.inputs import described
-from ramify.cli.terminal import bar, console, plain, table
+from ramify.cli.terminal import bar, console, packed, plain, say, table
 from ramify.datasets.term_names import titled
 from ramify.ranking import Claim, FeatureRanking, group_frame, subtree_groups
 from ramify.ranking.discovery import plain_discoveries
-from ramify.shown import shown_number, shown_p
+from ramify.shown import cut_name, shown_number, shown_p
 from ramify.writing import neutralised, whole_text
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.table import Table
 
     from ramify.datasets import Dataset
 
 _BAR = 20
 _TOPS = 3
+_WIDEST = 34
+"""Characters of a label or a feature in a table; longer names are cut in the middle, files have them whole."""
+
 _STYLES = {"claimed": "bold green", "associated": "", "ranked": "dim"}
 
 
@@ -111,7 +115,7 @@ def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branche
     """Print everything for people; `chosen` says whether they named the target."""
     screen = console()
     data, titles = _dataset(found), found.titles
-    click.echo(plain(described(data, chosen=chosen)))
+    say(described(data, chosen=chosen))
     credit = branch_credit(found.label_ranking) if found.per_label() else ""
     if labels:
         for label in labels:
@@ -132,9 +136,19 @@ def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branche
     for shown in _quality_tables(found):
         screen.print(shown)
     if credit == IN_BAG:
-        click.echo(f"Features of a branch are ranked by {credit}.")
+        say(f"Features of a branch are ranked by {credit}.")
     for line in claims_lines(found):
-        click.echo(plain(line))
+        say(line)
+
+
+def ranking_figure(found: Results) -> Figure:
+    """The claims by branch, or where there are none the best features by the first method."""
+    from ramify.plots import ranking_bars
+    from ramify.plots.claims import claims_by_branch
+
+    if found.discoveries is not None and found.discoveries.claims:
+        return claims_by_branch(found.discoveries, titles=found.titles)
+    return ranking_bars(next(iter(found.rankings.values())))
 
 
 def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[str, Any]:
@@ -239,16 +253,15 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
     credit = branch_credit(ranking)
     by = f"by {ranking.origin['method']}" + (f" ({credit.partition(',')[0]})" if credit else "")
     title = f"What predicts what, {by}" + (hidden if n_hidden else "")
-    shown = Table(title=title, title_justify="left", title_style="bold")
-    shown.add_column("label", overflow="fold")
+    names = {name: cut_name("  " * depth + plain(titles.get(name, name)), _WIDEST) for depth, name in lines}
+    room = console().width - max(map(len, (*names.values(), "label"))) - 7  # the lines and blanks of the table
     tested = found.discoveries is not None or found.associations is not None
-    for number in range(1, _TOPS + 1):
-        shown.add_column(f"feature {number}", overflow="fold")
-    for depth, name in lines:
-        cells = [_cell(line, tested) for line in _branch_lines(found, name)]
-        cells += [Text(_few_rows(found, name), style="dim")] if not cells else []
-        cells += [Text("")] * (_TOPS - len(cells))
-        shown.add_row(Text("  " * depth + _titled(name, titles)), *cells)
+    shown = Table(title=title, title_justify="left", title_style="bold")
+    shown.add_column("label", no_wrap=True)
+    shown.add_column("features", no_wrap=True)
+    for _, name in lines:
+        beside = [_unit(line, tested) for line in _branch_lines(found, name)]
+        shown.add_row(Text(names[name]), packed(beside or [(_few_rows(found, name), "dim")], room))
     if tested:
         standings = dict.fromkeys(line["standing"] for _, name in lines for line in _branch_lines(found, name))
         shown.caption = "; ".join(f"{MARKS[s]} {MEANINGS[s]}" for s in STANDINGS if s in standings)
@@ -256,14 +269,13 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
     return shown
 
 
-def _cell(line: Mapping[str, Any], tested: bool) -> Any:
+def _unit(line: Mapping[str, Any], tested: bool) -> tuple[str, str]:
     """A feature beside a branch, with a mark and a style for how it stands to it."""
-    from rich.text import Text
-
     name = plain(line["feature"])
     if not tested:
-        return Text(name)
-    return Text(f"{MARKS[line['standing']]} {name}{_q_text(line['q'])}", style=_STYLES[line["standing"]])
+        return name, ""
+    q = "" if line["q"] is None else f" q{'' if line['q'] < 0.001 else '='}{shown_p(line['q'])}"
+    return f"{MARKS[line['standing']]} {name}{q}", _STYLES[line["standing"]]
 
 
 def _few_rows(found: Results, label: str) -> str:
@@ -299,9 +311,7 @@ def claims_lines(found: Results) -> list[str]:
     if found.discoveries is None:
         return [f"No claims: {found.no_claims}.", *beside_claims] if found.no_claims else []
     claims = found.discoveries
-    made = "1 claim" if len(claims.claims) == 1 else f"{len(claims.claims)} claims"
-    said = claims.statement("a feature or group", "a branch")
-    lines = [f"{made} that {said}. {claims.question} {claims.guarantee}"]
+    lines = [f"{discovery_count(claims)}.", claims.guarantee]
     if claims.groups:
         number = "1 group" if len(claims.groups) == 1 else f"{len(claims.groups)} groups"
         lines.append(f"{number} of features that cannot be told apart: they are claimed together.")
@@ -331,13 +341,15 @@ def _top_table(
     from rich.text import Text
 
     shown = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
+    lines = _top_lines(ranking, claims, n_top)
+    has_q = any(line["q"] is not None for line in lines)
     for name, justify in (("rank", "right"), ("feature", "left"), ("score", "right"), ("", "left"), ("q", "right")):
-        if name != "q" or claims is not None:
-            shown.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        if name != "q" or has_q:
+            shown.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     largest = max(float(ranking.scores.max()), 1e-300)
-    for line in _top_lines(ranking, claims, n_top):
-        q = [] if claims is None else ["no claim" if line["q"] is None else shown_p(line["q"])]
-        feature = Text(_titled(line["feature"], titles))
+    for line in lines:
+        q = [] if not has_q else ["–" if line["q"] is None else shown_p(line["q"])]
+        feature = Text(cut_name(plain(titles.get(line["feature"], line["feature"])), _WIDEST))
         shown.add_row(
             str(line["rank"]),
             feature,
@@ -394,9 +406,3 @@ def _dataset(found: Results) -> Dataset:
 
 def _titled(name: str, titles: Mapping[str, str]) -> str:
     return plain(titled(name, titles))
-
-
-def _q_text(q: float | None) -> str:
-    if q is None:
-        return ""
-    return f" q={q:.3f}" if q >= 0.001 else " q<.001"  # one word, which no narrow column breaks in two

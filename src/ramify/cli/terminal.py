@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ramify.shown import shown_number
+from ramify.shown import cut_name, shown_number
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
     from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
+    from rich.text import Text
 
 
 def ready_streams() -> None:
@@ -59,6 +61,47 @@ def _is_unicode(stream: Any) -> bool:
 def plain(text: Any) -> str:
     """Text without control characters, on one line."""
     return "".join(c if c.isprintable() else " " for c in str(text))
+
+
+def say(text: Any, *, err: bool = False) -> None:
+    """A sentence on a line of its own, which a terminal breaks between words; a file or a pipe gets one line."""
+    import sys
+
+    import click
+
+    if (sys.stderr if err else sys.stdout).isatty():
+        from rich.text import Text
+
+        console(stderr=err).print(Text(plain(text)))
+    else:
+        click.echo(plain(text), err=err)
+
+
+def packed(units: Sequence[tuple[str, str]], width: int) -> Text:
+    """Words with their styles, with commas between them, on lines of at most `width`; none is broken.
+
+    Parameters
+    ----------
+    units : sequence of (str, str)
+        What stays together, and its style.
+    width : int
+        Of a line.
+    """
+    from rich.text import Text
+
+    lines, used = Text(), 0
+    for at, (unit, style) in enumerate(units):
+        comma = "," if at < len(units) - 1 else ""
+        shown = cut_name(unit, max(8, width - len(comma)))
+        if used and used + 1 + len(shown) + len(comma) > width:
+            lines.append("\n")
+            used = 0
+        elif used:
+            lines.append(" ")
+            used += 1
+        lines.append(shown, style=style).append(comma)
+        used += len(shown) + len(comma)
+    return lines
 
 
 def command_line() -> str:
@@ -161,6 +204,16 @@ def write_label_measures(table: pd.DataFrame | None, path: str, titles: Mapping[
     named = table if not titles else table.assign(label_name=[titles.get(str(name), "") for name in table.index])
     lines = ([str(name), *line] for name, *line in named.itertuples())
     write_table(Path(path), [["label", *named.columns], *lines])
+
+
+def write_figure(figure: Figure, path: str) -> None:
+    """Write a figure in the format of the file's name; an existing file is replaced only by a complete one."""
+    from pathlib import Path
+
+    from ramify.writing import whole_file
+
+    with whole_file(Path(path)) as file:
+        figure.savefig(file, format=Path(path).suffix[1:].lower() or "svg", bbox_inches="tight")
 
 
 def wrote(*paths: str | None, quiet: bool = False) -> None:

@@ -13,6 +13,7 @@ from ramify.compare.omnibus import FriedmanResult, friedman
 from ramify.compare.posthoc import critical_distance, nemenyi, wilcoxon
 from ramify.compare.result_table import average_ranks, check_table, wins
 from ramify.parameters import check_option
+from ramify.shown import listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,6 +59,26 @@ class Comparison:
     alpha: float
     sentence: str
 
+    @property
+    def verdict(self) -> str:
+        """Which methods the best one cannot be told apart from and which it beats, for people in a hurry."""
+        names, p_values = [str(name) for name in self.ranks.index], self.p_values
+        if p_values is None:
+            return self.sentence
+        best = names[0]
+        tied = [name for name in names[1:] if p_values.loc[best, name] > self.alpha]
+        beaten = [name for name in names[1:] if name not in tied]
+        if not tied:
+            return f"{best} is better than {listed(beaten)}."
+        differ = any(p_values.loc[a, b] <= self.alpha for a in tied for b in tied)
+        apart = f"{listed([best, *tied])} cannot be told apart"
+        apart = f"{best} cannot be told apart from {listed(tied)}" if differ else apart
+        if not beaten:
+            return f"{apart}."
+        if all(p_values.loc[name, other] <= self.alpha for name in tied for other in beaten):
+            return f"{apart}; {'both' if len(tied) == 1 else 'all'} beat {listed(beaten)}."
+        return f"{apart}; {best} is better than {listed(beaten)}."
+
     def better_than(self, name: str) -> tuple[str, ...]:
         """The methods that this one is significantly better than, by the test of the sentence.
 
@@ -82,7 +103,7 @@ class Comparison:
         return frame.loc[self.ranks.index]
 
     def _repr_html_(self) -> str:
-        from ramify.notebook import html_table
+        from ramify.notebook import html_paragraph, html_table
 
         frame = self.to_frame()
         rows = [
@@ -90,7 +111,7 @@ class Comparison:
             for name, line in frame.iterrows()
         ]
         heads = ["method", "mean", "mean rank", "ahead of", "significantly better than"]
-        return html_table(self.sentence, heads, rows)
+        return html_table(self.verdict, heads, rows) + html_paragraph(self.sentence)
 
     def plot(self) -> Figure:
         """Critical-difference diagram."""

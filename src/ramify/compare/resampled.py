@@ -22,6 +22,7 @@ from ramify.features.frames import as_array, take_rows
 from ramify.metrics.measured import dense, measured
 from ramify.metrics.measures import larger_is_better, named_measure
 from ramify.parameters import check_integer, check_real, worker_count
+from ramify.shown import listed
 
 _ONE_LABEL = ("binary", "multiclass")
 
@@ -338,10 +339,6 @@ def _verdict(table: pd.DataFrame, pairs: pd.DataFrame, measure: str, larger: boo
     of_best = pairs[pairs["first"] == best]
     beaten = of_best.loc[of_best["verdict"] != "cannot be told apart", "second"].tolist()
     equal = of_best.loc[of_best["verdict"] == "cannot be told apart", "second"].tolist()
-    parts = [f"{best} is better than {_listed(beaten)}"] if beaten else []
-    parts += [f"{best} cannot be told apart from {_listed(equal)}"] if equal else []
+    parts = [f"{best} is better than {listed(beaten)}"] if beaten else []
+    parts += [f"{best} cannot be told apart from {listed(equal)}"] if equal else []
     return f"By {measure}, {'; '.join(parts)} ({best}: mean {means.iloc[0]:.3f} over {len(table)} folds)."
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

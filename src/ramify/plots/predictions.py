@@ -15,6 +15,7 @@ from scipy import sparse
 
 from ramify.metrics import calibration_error
 from ramify.plots.style import COLOURS, MARKERS, NEUTRAL, ShownFigure, plain_figure, shortened
+from ramify.shown import shown_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,6 +171,44 @@ def reliability(bins: Mapping[str, pd.DataFrame]) -> Figure:
     below.yaxis.set_minor_formatter(NullFormatter())
     below.set_ylabel("predictions")
     below.set_xlabel("probability that was said")
+    return figure
+
+
+def measured_bars(measures: pd.DataFrame) -> Figure:
+    """Every measure of a model beside that of the prior alone, each pair relative to its larger value.
+
+    Parameters
+    ----------
+    measures : frame
+        From `ramify.metrics.measure_table`: columns model, prior and better by measure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramify.plots.predictions import measured_bars
+    >>> table = pd.DataFrame({"model": [0.8], "prior": [0.3], "better": ["higher"]}, index=["AUPRC"])
+    >>> [round(float(bar.get_width()), 3) for bar in measured_bars(table).axes[0].patches]
+    [1.0, 0.375]
+    """
+    figure, axes = plain_figure(7, 0.7 + 0.42 * len(measures))
+    for at, (name, values) in enumerate(zip(("model", "prior"), (measures["model"], measures["prior"]), strict=True)):
+        largest = measures[["model", "prior"]].abs().max(axis=1).replace(0, 1)
+        label = "model" if name == "model" else "prior alone"
+        places = np.arange(len(measures)) + 0.36 * at
+        axes.barh(places, (values / largest).fillna(0), height=0.34, color=(COLOURS[0], NEUTRAL)[at], label=label)
+        for y, value, share in zip(places, values, (values / largest).fillna(0), strict=True):
+            axes.text(max(share, 0) + 0.01, y, shown_number(value), va="center", fontsize=8)
+    names = [f"{name} (lower is better)" if b == "lower" else str(name) for name, b in measures["better"].items()]
+    axes.set_yticks(np.arange(len(measures)) + 0.18, names, fontsize=9)
+    axes.set_ylim(len(measures) - 0.3, -0.5)
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(axis="both", length=0)
+    axes.set_xticks([])
+    figure.legend(*axes.get_legend_handles_labels(), frameon=False, loc="outside upper left", ncols=2)
     return figure
 
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ramify.shown import cut_name
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D5D5D", "#8C6D1F")
 """Okabe and Ito's palette, in an order that keeps neighbours apart also in grey."""
 
@@ -42,13 +44,8 @@ def plain_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def shortened(name: str, n_characters: int = 28) -> str:
-    """A name that fits beside an axis, cut in its middle: names that begin alike differ at the end.
-
-    Dollar signs stay dollar signs.
-    """
-    n_last = n_characters // 2 - 1
-    text = name if len(name) <= n_characters else f"{name[: n_characters - 1 - n_last]}…{name[-n_last:]}"
-    return "".join(c if c.isprintable() else " " for c in text).replace("$", r"\$")
+    """A name that fits beside an axis, cut in its middle; dollar signs stay dollar signs."""
+    return "".join(c if c.isprintable() else " " for c in cut_name(name, n_characters)).replace("$", r"\$")
 
 
 def text_colour(rgb: Sequence[float]) -> str:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from ramify.analysis import Results
-from ramify.analysis.methods import branch_credit, method_meaning
+from ramify.analysis.methods import branch_credit, method_meaning, method_words
 from ramify.ranking import Claim, FeatureRanking
 from ramify.ranking.discovery import WHOLE
 from ramify.report.branches import branch_tops, most_driven
 from ramify.report.notation import file_names, rounded, titled
 from ramify.report.page_labels import label_names, labels_part, with_page_labels
 from ramify.report.sections import SECTIONS
-from ramify.report.sections.summary import lead_sentence, summary_sentences
+from ramify.report.sections.summary import summary_sentences, verdict
 
 OWN_FACTOR = 2
 """A feature is a branch's own where its share is at least this many times its overall share."""
@@ -48,11 +48,11 @@ def report_content(results: Results) -> dict[str, Any]:
     for section in SECTIONS:
         if section.part is not None:
             content[section.key] = section.part(results)
+    content["verdict"] = verdict(content)
     content["summary"] = summary_sentences(content)
     for section in SECTIONS:
         if section.part is not None and content[section.key]:
             content["summary"] += section.summary(content[section.key])
-    content["lead"] = lead_sentence(content)
     return content
 
 
@@ -135,6 +135,7 @@ def _methods(results: Results) -> list[dict[str, Any]]:
         methods.append(
             {
                 "name": name,
+                "words": method_words(name),
                 "meaning": method_meaning(name),
                 "credit": branch_credit(ranking),
                 "scores": rounded(ranking.scores),

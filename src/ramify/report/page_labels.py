@@ -71,6 +71,7 @@ def labels_part(results: Results) -> dict[str, Any]:
         parents = [sorted(matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]].tolist()) for j in range(len(names))]
     return {
         "noun": target_noun(results)[0],
+        "nouns": target_noun(results)[1],
         "pairs": _taken_apart(results) is not None,
         "names": titled(names, results),
         "parents": parents,

@@ -64,7 +64,7 @@ def write_report(results: Results, path: str | os.PathLike[str]) -> Path:
 
 
 def _markdown(content: Content) -> str:
-    blocks = [f"# {escaped(content['title'])}", bullets(content["summary"])]
+    blocks = [f"# {escaped(content['title'])}", escaped(" ".join(content["verdict"])), bullets(content["summary"])]
     for section in SECTIONS:
         blocks += section.as_markdown(content)
     return "\n\n".join(blocks) + "\n"

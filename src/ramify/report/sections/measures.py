@@ -18,7 +18,8 @@ def _part(results: Results) -> dict[str, Any] | None:
     ]
     sentence = f"{results.measured_on}. The prior knows only how frequent each label is, or the mean of each number."
     columns = ["Measure", "Model", "Prior alone", "Better is"]
-    return {"sentences": [sentence], "table": {"columns": columns, "rows": rows}}
+    on = results.measured_on[:1].lower() + results.measured_on[1:]
+    return {"on": on, "sentences": [sentence], "table": {"columns": columns, "rows": rows}}
 
 
 SECTION = Section("measures", 70, "Measures", "How well is it predicted?", key="measures", part=_part)

@@ -1,4 +1,4 @@
-"""In short: what a reader should know after ten seconds, and the one sentence that opens the page."""
+"""In short: the verdict of at most three sentences that opens the page, and what else a reader should know at once."""
 
 from __future__ import annotations
 
@@ -8,42 +8,130 @@ import numpy as np
 
 from ramify.report.notation import percent
 from ramify.report.section import Section
-from ramify.report.sections.drivers import driving, is_tested
+from ramify.report.sections.drivers import driving
+from ramify.shown import listed, shown_number
 from ramify.targets import target_type
 
-_LEADS: dict[str, tuple[str, str]] = {
-    "claimed": ("Claimed to predict beyond the other features", "{feature} for {name}"),
-    "associated": ("Associated, by themselves or through others", "{feature} with {name}"),
-    "ranked": ("Ranked first, not tested", "{feature} for {name}"),
-}
-"""How the first features of branches are spoken of, by how they stand to them."""
+_N_NAMED = 3
+
+
+def verdict(content: dict[str, Any]) -> list[str]:
+    """What was found, how good it is, and what is not shown: at most three sentences.
+
+    Parameters
+    ----------
+    content : dict
+        All parts of the sections.
+    """
+    found = [*_comparison_verdict(content), *_finding(content), *_quality(content), *_open_end(content)]
+    return found[:3] or ([_data_sentence(content["data"])] if content["data"] else [])
 
 
 def summary_sentences(content: dict[str, Any]) -> list[str]:
-    """What a reader should know after ten seconds; what the sections add follows."""
+    """What else a reader should know after ten seconds; what the sections add follows."""
     sentences = [_data_sentence(content["data"])] if content["data"] else []
     if content["methods"]:
-        sentences.append(_nothing_sentence(content) or _concentration_sentence(content))
-        sentences.extend(_branch_sentence(content))
+        sentences.append(_concentration_sentence(content))
     sentences.extend(_planted_sentence(content))
     if content["features"]["selected"]:
         chosen = content["features"]["selected"]
         sentences.append(f"{sum(chosen):,} of the {len(chosen):,} features are selected.")
+    return [sentence for sentence in sentences if sentence not in content["verdict"]]
+
+
+def _comparison_verdict(content: dict[str, Any]) -> list[str]:
+    """What the first measure says, and how many others say the same."""
+    if not content["comparisons"]:
+        return []
+    first, *others = content["comparisons"]
+    if not others:
+        return [first["verdict"]]
+    n_same = sum(comparison["verdict"] == first["verdict"] for comparison in others)
+    same = {0: "none says", 1: "1 says"}.get(n_same, f"{n_same} say")
+    return [f"By {first['measure']}: {first['verdict']}", f"Of {len(others)} other measures {same} exactly the same."]
+
+
+def _finding(content: dict[str, Any]) -> list[str]:
+    """What was claimed, else what is associated, else what is ranked first."""
+    if not content["methods"]:
+        return []
+    features = content["features"]
+    tested = [key for key in ("claims", "associations") if features[key] is not None]
+    if not tested:
+        first = _first_features(content, "ranked")
+        return [f"Ranked first, not tested: {first}."] if first else [_concentration_sentence(content)]
+    sentences = []
+    for key in tested:
+        n_pairs = sum(map(len, features[key][1:]))
+        beyond = key == "claims" and features["given"] == "others"
+        first = _first_features(content, "claimed" if beyond else "associated")
+        if beyond and content["claims"]:
+            sentences.append(content["claims"]["count"] + (f": {first}." if first else "."))
+        elif n_pairs:
+            sentences.append(f"Associated, by themselves or through others: {first or f'{n_pairs:,} pairs'}.")
+        else:
+            sentences.append(
+                "No feature is associated with any branch: as far as these rows tell, the ranking is by chance."
+            )
+    if len(sentences) == 2 and any(map(len, features["claims"])) and any(map(len, features["associations"])):
+        return sentences[:1]  # the association follows in the last sentence
     return sentences
 
 
-def lead_sentence(content: dict[str, Any]) -> str:
-    """The one thing to take away: whose drivers differ, else where the importance lies, else what the data are."""
-    if content["methods"]:
-        if content["features"]["claims"] is not None:
-            return (_branch_sentence(content) or content["claims"]["sentences"])[0]
-        other = _nothing_sentence(content) or _concentration_sentence(content)
-        return (_branch_sentence(content) or [other])[0]
-    if content["comparisons"]:
-        table = content["comparisons"][0]["table"]
-        rows = {"Data set": "data sets", "Fold": "folds"}[table["columns"][0]]
-        return f"{len(table['columns']) - 1} methods compared over {len(table['rows']) - 1} {rows}."
-    return content["summary"][0] if content["summary"] else ""
+def _first_features(content: dict[str, Any], standing: str) -> str:
+    """The first feature of the largest branches, each feature once."""
+    method = next((m for m in content["methods"] if m["branches"]), None)
+    labels = content["labels"]
+    if method is None or len(labels["names"]) < 2:
+        return ""
+    examples = labels["examples"] or [0] * len(labels["names"])
+    roots = [j for j, parents in enumerate(labels["parents"]) if not parents]
+    if len(roots) == 1:
+        roots = [j for j, parents in enumerate(labels["parents"]) if parents == roots] or roots
+    roots.sort(key=lambda j: -examples[j])
+    others = sorted(set(range(len(examples))) - set(roots), key=lambda j: -examples[j])
+    leads: dict[str, int] = {}
+    for label in [*roots, *(others if standing == "claimed" else ())]:
+        features = driving(content, method, label)
+        if features and features[0][1] == standing:
+            leads.setdefault(features[0][0], label)
+        if len(leads) == _N_NAMED:
+            break
+    word = "with" if standing == "associated" else "for"
+    return listed([f"{feature} {word} {labels['names'][label]}" for feature, label in leads.items()])
+
+
+def _quality(content: dict[str, Any]) -> list[str]:
+    """How well the target is predicted, beside what its frequencies alone give."""
+    if content["measures"]:
+        first = content["measures"]["table"]["rows"][0]
+        return [f"Prediction: {first[0]} {first[1]}, with the prior alone {first[2]} ({content['measures']['on']})."]
+    labels = content["labels"]
+    known = [
+        (quality, prior)
+        for quality, prior in zip(labels["quality"] or (), labels["baseline"] or (), strict=False)
+        if quality is not None and prior is not None
+    ]
+    if len(labels["names"]) > 1 and known:
+        quality, prior = (float(np.mean(values)) for values in zip(*known, strict=True))
+        name = labels["quality_name"]
+        of = f"the {len(known):,} {labels['nouns']}" if len(known) > 1 else "the label"
+        return [f"Mean {name} of {of}: {shown_number(quality)}, by their frequencies alone {shown_number(prior)}."]
+    return []
+
+
+def _open_end(content: dict[str, Any]) -> list[str]:
+    """How much more is associated than claimed, so that nobody takes the short list for all there is."""
+    features = content["features"]
+    if not features["claims"] or not features["associations"] or features["given"] != "others":
+        return []
+    associated = {feature for of_branch in features["associations"] for feature in of_branch}
+    claimed = {feature for of_branch in features["claims"] for feature in of_branch}
+    n_more = len(associated - claimed)
+    if not n_more or not claimed:
+        return []
+    more = "1 more feature is" if n_more == 1 else f"{n_more:,} more features are"
+    return [f"{more} associated with branches, but other features may tell the same."]
 
 
 def _data_sentence(data: dict[str, Any]) -> str:
@@ -65,43 +153,9 @@ def _concentration_sentence(content: dict[str, Any]) -> str:
     name = content["features"]["names"][best]
     carry = "carry" if n_half > 1 else "carries"
     return (
-        f"By {method['name']}, {n_half:,} of the {len(scores):,} features {carry} half of all "
+        f"{method['words'].capitalize()}, {n_half:,} of the {len(scores):,} features {carry} half of all "
         f"importance; {name} leads with {percent(scores[best] / total)}."
     )
-
-
-def _nothing_sentence(content: dict[str, Any]) -> str:
-    """That nothing was found, where something was looked for; a ranking without it is one of chance."""
-    found = [content["features"][key] for key in ("claims", "associations")]
-    if not is_tested(content) or any(any(of_branch for of_branch in part) for part in found if part is not None):
-        return ""
-    return "No feature is shown to matter for any branch: as far as these rows tell, the ranking is by chance."
-
-
-def _branch_sentence(content: dict[str, Any]) -> list[str]:
-    """The largest branches whose first feature is not the other's: claimed ones, else associated ones."""
-    method = next((m for m in content["methods"] if m["branches"]), None)
-    labels = content["labels"]
-    if method is None or len(labels["names"]) < 2:
-        return []
-    roots = [j for j, parents in enumerate(labels["parents"]) if not parents]
-    if len(roots) == 1:
-        roots = [j for j, parents in enumerate(labels["parents"]) if parents == roots]
-    examples = labels["examples"] or [0] * len(labels["names"])
-    roots.sort(key=lambda j: -examples[j])
-    leads: dict[str, dict[str, int]] = {standing: {} for standing in _LEADS}
-    for label in roots:
-        features = driving(content, method, label)
-        if features and features[0][0] not in leads[features[0][1]]:
-            leads[features[0][1]][features[0][0]] = label
-    allowed = list(_LEADS)[:2] if is_tested(content) else ["ranked"]
-    standing = next((standing for standing in allowed if len(leads[standing]) > 1), None)
-    if standing is None:
-        return []
-    first = [(labels["names"][label], feature) for feature, label in list(leads[standing].items())[:3]]
-    says, pattern = _LEADS[standing]
-    parts = [pattern.format(name=name, feature=feature) for name, feature in first]
-    return [f"{says}: {', '.join(parts[:-1])} and {parts[-1]}."]
 
 
 def _planted_sentence(content: dict[str, Any]) -> list[str]:
@@ -119,4 +173,4 @@ def _planted_sentence(content: dict[str, Any]) -> list[str]:
 
 
 # Its sentences are made from all other parts, so that it has none of its own; in Markdown they open the page.
-SECTION = Section("summary", 20, "In short", "In short", shown=lambda content: bool(content["summary"]))
+SECTION = Section("summary", 5, "In short", "In short", shown=lambda content: bool(content["verdict"]))

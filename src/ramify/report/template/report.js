@@ -45,6 +45,22 @@
     return parent !== null && name.startsWith(parent) && /^[/.>|:]./.test(name.slice(parent.length)) ? name.slice(parent.length + 1) : name;
   }
 
+  // Names too long for their place are cut in the middle, at what others of the same start and end share.
+  function cut(name, room, others) {
+    if (name.length <= room) return name;
+    const end = Math.floor((room - 1) / 2), start = room - 1 - end;
+    const outer = (text) => text.slice(0, start) + "…" + text.slice(-end);
+    const alike = others.filter((other) => other !== name && other.length > room && outer(other) === outer(name));
+    if (!alike.length) return outer(name);
+    let same = start;  // the first place at which it differs from all others is kept
+    for (const other of alike) { let at = 0; while (at < name.length && name[at] === other[at]) at++; same = Math.max(same, at); }
+    const from = Math.max(4, Math.min(same - 2, name.length - room + 6));
+    const inner = name.slice(0, 4) + "…" + name.slice(from, from + room - 10) + "…" + name.slice(-4);
+    return alike.some((other) => other.slice(0, 4) + "…" + other.slice(from, from + room - 10) + "…" + other.slice(-4) === inner) ? name : inner;
+  }
+  const ROOM = 26, cuts = new Map(), longNames = [...new Set([...features.names, ...Object.values(features.groups)])].filter((name) => name.length > ROOM);
+  const shortFeature = (name) => { if (!cuts.has(name)) cuts.set(name, cut(name, ROOM, longNames)); return cuts.get(name); };
+
   // ---- branch scores of the method in use; a method without per-label scores borrows the first that has them
   const withBranches = methods.findIndex((m) => m.branches);
   const branchMethod = () => (methods[state.method].branches ? state.method : withBranches);
@@ -69,7 +85,7 @@
   }
 
   // ---- what predicts what
-  const tree = byId("tree");
+  const tree = byId("tree"), isFlat = !children.some((list) => list.length);
   let open = new Set(), treeShown = TREE_PAGE, labelQuery = "";
   // At first as many whole levels are open as fit the screen, or else the largest branches of the first.
   function startOpen() {
@@ -115,16 +131,16 @@
   function chip(feature, length, share, factor, standing) {
     const own = factor >= content.own_factor && share >= OWN_SHARE;
     const name = standing === "claimed" || !isTested ? unitName(feature) : features.names[feature];
-    const button = make("button", "chip" + (isTested ? " " + standing : "") + (own && standing !== "ranked" ? " own" : "") + (feature === state.feature ? " lit" : ""), name);
+    const button = make("button", "chip" + (isTested ? " " + standing : "") + (own && standing !== "ranked" ? " own" : "") + (feature === state.feature ? " lit" : ""), shortFeature(name));
     button.type = "button"; button.dataset.feature = feature;
-    button.title = `${features.names[feature]}: ${percent(share)} of this branch's importance, ${factor.toFixed(1)} times its overall share`;
+    button.title = `${name}: ${percent(share)} of this branch's importance, ${factor.toFixed(1)} times its overall share`;
     const fill = make("i"); fill.style.width = 100 * length + "%"; button.append(fill);
     return button;
   }
   function branchRow(label) {
     const row = make("div", "branch" + (level[label] === 0 ? " top" : "") + (label === state.label ? " chosen" : ""));
     row.dataset.label = label;
-    const name = make("div", "name"), fold = make("button", "fold" + (children[label].length ? "" : " leaf"), open.has(label) || labelQuery ? "▼" : "▶");
+    const name = make("div", "name" + (isFlat ? " flat" : "")), fold = make("button", "fold" + (children[label].length ? "" : " leaf"), open.has(label) || labelQuery ? "▼" : "▶");
     name.style.paddingLeft = Math.min(level[label], 12) * (innerWidth < 720 ? 0.6 : 1.1) + "rem";
     fold.type = "button"; fold.setAttribute("aria-label", "Open or close " + labels.names[label]); fold.setAttribute("aria-expanded", open.has(label));
     const pick = make("button", "pick", shortName(label));
@@ -300,6 +316,12 @@
     labels.names.forEach((name, label) => { const b = branch(label); b.features.forEach((feature, i) => lines.push([features.names[feature], name, (b.scores[i] / 1000) * b.top, branchShare(b, i), ...claims.map((key, at) => claimOf(feature, label)?.[at] ?? "")])); });
     return lines;
   }
+  for (const button of document.querySelectorAll("[data-role=all]")) {
+    const table = button.parentElement.previousElementSibling.querySelector("table"), rest = table.querySelectorAll("tr[data-further]");
+    for (const row of rest) row.classList.add("further");
+    button.hidden = false;
+    button.addEventListener("click", () => { table.classList.add("all"); button.hidden = true; });
+  }
   for (const button of document.querySelectorAll("[data-role=csv]")) button.addEventListener("click", () => {
     const table = button.parentElement.previousElementSibling.querySelector("table"), section = button.closest("section").id;
     save(section, [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)));
@@ -313,7 +335,8 @@
   // ---- choices that several parts share
   for (const group of document.querySelectorAll("[data-role=methods]")) {
     methods.forEach((method, i) => {
-      const button = make("button", "", method.name);
+      const button = make("button", "", method.words);
+      if (!method.words.endsWith(method.name)) button.append(make("span", "small", " " + method.name));
       button.type = "button"; button.title = method.meaning; button.dataset.method = i;
       group.append(button);
     });
@@ -379,7 +402,7 @@
       if (w > 44) {
         const text = document.createElementNS("http://www.w3.org/2000/svg", "text"), room = Math.floor((w - 10) / 6.9);
         text.setAttribute("x", (start[node] + 5).toFixed(1)); text.setAttribute("y", tree.level[node] * row + row / 2 + 4); text.setAttribute("fill", rgb ? onTop(rgb) : "currentColor");
-        text.textContent = name.length > room ? name.slice(0, Math.max(1, room - 1)) + "…" : name;
+        text.textContent = name.length > room ? cut(name, Math.max(3, room), []) : name;
         shapes.push(text);
       }
     }
@@ -456,7 +479,16 @@
   function drawHeat() {
     if (!heat) return;
     const map = content.heatmaps[byId("heat-method").value], clustered = byId("heat-order").value === "clustered";
-    const rows = clustered ? map.feature_order : map.features.map((_, i) => i), cols = clustered ? map.label_order : map.labels.map((_, i) => i);
+    const rows = clustered ? map.feature_order : map.features.map((_, i) => i);
+    let cols = clustered ? map.label_order : map.labels.map((_, i) => i);
+    const room = Math.max(8, Math.floor((heat.parentElement.clientWidth - 270) / 11)), few = byId("heat-labels");
+    few.parentElement.hidden = cols.length <= room;
+    few.options[0].textContent = `${room} that matter most`; few.options[1].textContent = `all ${map.labels.length.toLocaleString("en")}`;
+    if (cols.length > room && few.value === "few") {
+      const total = (c) => map.features.reduce((sum, _, r) => sum + map.cells[r][c] / 1000, 0) * map.tops[c];
+      const best = new Set(cols.slice().sort((a, b) => total(b) - total(a)).slice(0, room));
+      cols = cols.filter((c) => best.has(c));
+    }
     const ratio = devicePixelRatio || 1, width = heat.parentElement.clientWidth - (innerWidth < 720 ? 26 : 42), gutter = Math.min(150, Math.max(70, width * 0.16));
     const slant = (width - gutter) / cols.length >= 11 ? 55 : 0, cell = Math.min(60, (width - gutter - slant) / cols.length), tall = rows.length > 60 ? 9 : 14, names = slant > 0, top = names ? 110 : 6;
     heat.style.width = width + "px"; heat.style.height = top + rows.length * tall + 4 + "px";
@@ -484,9 +516,10 @@
   }
   function fit(pen, text, room) {
     if (pen.measureText(text).width <= room) return text;
-    let end = Math.min(text.length, Math.floor(room / 4));
-    while (end > 1 && pen.measureText(text.slice(0, end) + "…").width > room) end--;
-    return text.slice(0, end) + "…";
+    let kept = Math.min(text.length, Math.floor(room / 4));
+    const shown = () => text.slice(0, kept - Math.floor(kept / 2)) + "…" + text.slice(text.length - Math.floor(kept / 2));
+    while (kept > 2 && pen.measureText(shown()).width > room) kept--;
+    return shown();
   }
   function cellAt(event) {
     if (!geometry) return null;
@@ -498,7 +531,7 @@
   }
   if (heat) {
     content.heatmaps.forEach((map, i) => { const option = make("option", "", map.method); option.value = i; byId("heat-method").append(option); });
-    for (const id of ["heat-method", "heat-order"]) byId(id).addEventListener("change", drawHeat);
+    for (const id of ["heat-method", "heat-order", "heat-labels"]) byId(id).addEventListener("change", drawHeat);
     heat.addEventListener("pointermove", (event) => {
       const cell = cellAt(event);
       byId("heat-readout").textContent = cell ? `${features.names[cell.feature]} × ${labels.names[cell.label]}: ${shownNumber(cell.value)} (${percent(cell.share)} of the label's best feature)` : "Point at a cell.";
