@@ -38,6 +38,7 @@ autodoc_typehints = "none"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Ramify"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["ramify.css"]
 html_show_sourcelink = False

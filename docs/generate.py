@@ -139,19 +139,75 @@ def performance_page(benchmarks: Path, saved: Path) -> str:
         "What the programs in `benchmarks/` printed when they were last run. Each compares with a peer or with itself "
         "in the same run on the same machine; the ratio is what carries over to yours. Repeat one with "
         "`python benchmarks/NAME.py`.",
+        performance_summary(saved),
         "```{contents}\n:local:\n:depth: 1\n```",
     ]
-    for path in sorted(saved.glob("*.*")):
+    for path in sorted([*saved.glob("*.md"), *saved.glob("*.txt")], key=lambda path: path.stem.removeprefix("bench_")):
         text = path.read_text(encoding="utf-8").strip()
         if path.suffix == ".md":
             parts.append(re.sub(r"^#+", lambda marks: marks.group() + "#", text, flags=re.M))
             continue
-        parts.append(f"## {path.stem.removeprefix('bench_').replace('_', ' ')}")
+        parts.append(f"## {path.stem.removeprefix('bench_').replace('_', ' ').capitalize()}")
         program = benchmarks / f"{path.stem}.py"
         if program.exists():
             parts.append((ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or "").split("\n\n")[0])
         parts.append(f"```text\n{text}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def performance_summary(saved: Path) -> str:
+    """What the larger tables say in a line each, counted from them."""
+    times = _table(saved / "forest.md", "Ramify", "ratio")
+    trees = [[float(row[at]) for row in times[1:] if row[at]] for at, name in enumerate(times[0]) if name == "ratio"]
+    quality = _table(saved / "forest.md", "scikit-learn", "CLUS")
+    accuracy = _table(saved / "accuracy.md", "CLUS-ENS", "portfolio")
+    labels = {row[0]: row for row in _table(saved / "extreme_all.md", "method", "P@1")[1:]}
+    p_at_1 = _table(saved / "extreme_all.md", "method", "P@1")[0].index("P@1")
+    ours = next(row for name, row in labels.items() if name.startswith("Ramify"))
+
+    def span(ratios: list[float]) -> str:
+        return f"{min(ratios):g} to {max(ratios):g} times (median {sorted(ratios)[len(ratios) // 2]:g})"
+
+    def ahead(table: list[list[str]], ours: str, theirs: str) -> str:
+        a, b = table[0].index(ours), table[0].index(theirs)
+        pairs = [(float(row[a]), float(row[b])) for row in table[1:] if "-" not in (row[a], row[b])]
+        return f"{sum(x >= y for x, y in pairs)} of {len(pairs)}"
+
+    mine = quality[0][1]
+    lines = [
+        ("CPU time of a forest", f"scikit-learn's classifier takes {span(trees[0])} as long, its regressor "
+         f"{span(trees[1])}", "forest"),
+        ("AUPRC of a forest", f"at least scikit-learn's on {ahead(quality, mine, 'scikit-learn')} sets, CLUS's on "
+         f"{ahead(quality, mine, 'CLUS')}", "forest"),
+        ("AUPRC of the portfolio", f"at least CLUS-ENS's on {ahead(accuracy, 'portfolio', 'CLUS-ENS')} sets, "
+         f"C-HMCNN's (a neural network) on {ahead(accuracy, 'portfolio', 'C-HMCNN')}", "accuracy"),
+        ("Very many labels", f"precision at 1: {ours[p_at_1]}, omikuji {labels['omikuji'][p_at_1]}; CPU seconds to "
+         f"train: {ours[1]}, omikuji {labels['omikuji'][1]}", "extreme_all"),
+    ]  # fmt: skip
+    head = ["| | Ramify beside others | details |", "|---|---|---|"]
+    rows = [
+        f"| {what} | {said} | [{_heading(saved, name)}](#{_anchor(_heading(saved, name))}) |"
+        for what, said, name in lines
+    ]
+    return "\n".join([*head, *rows])
+
+
+def _table(path: Path, *columns: str) -> list[list[str]]:
+    """The cells of the first table of a page that has these columns, its head first."""
+    tables = re.findall(r"(?:^\|.*\n?)+", path.read_text(encoding="utf-8"), flags=re.M)
+    for table in tables:
+        rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in table.splitlines()]
+        if all(any(name in cell for cell in rows[0]) for name in columns):
+            return [rows[0], *rows[2:]]
+    raise ValueError(f"{path} has no table with the columns {columns}.")
+
+
+def _heading(saved: Path, name: str) -> str:
+    return (saved / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
 
 
 if __name__ == "__main__":
