@@ -97,7 +97,10 @@ def test_every_plot_shows_itself():
     made = [function for function in vars(plots).values() if inspect.isfunction(function)]
     assert len(made) == len(plots.__all__)
     figure = plots.ranking_bars(FeatureRanking(["a", "b"], [2.0, 1.0]))
-    assert figure._repr_png_().startswith(b"\x89PNG")
+    picture, about = figure._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    assert about["alt"].startswith("Figure: ")
+    assert len(about["alt"]) > 12
     sources = "".join(inspect.getsource(inspect.getmodule(function)) for function in made)
     assert " Figure(" not in sources
 

@@ -286,11 +286,11 @@ class Dataset:
         rows: list[tuple[str, str]] = [
             ("rows", f"{self.n_samples:,}"),
             ("features", f"{self.n_features:,} ({n_nominal:,} nominal)"),
-            ("target", f"{self.n_labels:,} {self.target}" if self.target else "none"),
+            ("target", self.target_type.described(self.label_names) if self.target else ""),
             ("labels", ", ".join(self.label_names[:8]) + (", ..." if self.n_labels > 8 else "")),
-            ("hierarchy", repr(self.hierarchy) if self.hierarchy is not None else "none"),
-            ("parts", ", ".join(f"{name} ({len(rows):,})" for name, rows in self.parts.items()) or "none"),
-            ("left out", ", ".join(f"{name}: {why}" for name, why in self.left_out.items()) or "none"),
+            ("hierarchy", repr(self.hierarchy) if self.hierarchy is not None else ""),
+            ("parts", ", ".join(f"{name} ({len(rows):,})" for name, rows in self.parts.items())),
+            ("left out", ", ".join(f"{name}: {why}" for name, why in self.left_out.items())),
             ("source", self.source or "arrays"),
         ]
-        return html_table(repr(self), ["", ""], rows)
+        return html_table(repr(self), ["", ""], [row for row in rows if row[1]])

@@ -29,10 +29,18 @@ class ShownFigure(Figure):
     matplotlib's own figures are shown only where pyplot's inline backend is active.
     """
 
-    def _repr_png_(self) -> bytes:
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
         buffer = io.BytesIO()
         self.savefig(buffer, format="png")
-        return buffer.getvalue()
+        return buffer.getvalue(), {"alt": self.in_words()}
+
+    def in_words(self) -> str:
+        """What is drawn, for those who do not see it: titles, axes and the first names on them."""
+        said = []
+        for axes in self.axes:
+            names = [label.get_text() for label in axes.get_yticklabels() if label.get_text()][:5]
+            said += [axes.get_title(), axes.get_xlabel(), axes.get_ylabel(), ", ".join(names)]
+        return f"Figure: {'; '.join(part for part in said if part)}"
 
 
 def plain_figure(width: float, height: float) -> tuple[Figure, Axes]:

@@ -19,6 +19,7 @@ from ramify.datasets.readers.arff import read_arff
 from ramify.datasets.readers.attached_hierarchy import with_features_ordered, with_labels_ordered
 from ramify.datasets.readers.attached_labels import OF_THE_TARGET, LabelChoice, with_labels_of
 from ramify.datasets.readers.gaf import read_gaf
+from ramify.datasets.readers.h5ad import read_h5ad
 from ramify.datasets.readers.label_rankings import are_rankings, have_order_column, read_rankings
 from ramify.datasets.readers.mulan import label_file_of, read_mulan
 from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, zipped_name
@@ -214,7 +215,7 @@ def read(
 
 
 def _is_frame(files: Any) -> bool:
-    return hasattr(files, "columns") and hasattr(files, "shape")
+    return (hasattr(files, "columns") and hasattr(files, "shape")) or hasattr(files, "__arrow_c_stream__")
 
 
 def _rows(files: Any, target: Any, options: dict[str, Any]) -> Dataset:
@@ -294,7 +295,7 @@ def _read(files: PathLike | Sequence[PathLike], target: Any, options: dict[str, 
 def _called(reader: Callable[..., Dataset], files: Any, options: dict[str, Any]) -> Dataset:
     """What a reader returns, or a word about an option that it does not take."""
     taken = signature(reader).parameters
-    known = [name for name in taken if name not in {"files", "file", "said"}]
+    known = [name for name in taken if name not in {"files", "file", "path", "said"}]
     if "said" in taken:
         known += sorted(_TABLE | {"target"})
     elif "roles" not in taken:  # files that say themselves what their columns are
@@ -467,6 +468,14 @@ def _read_annotations(paths: list[Path], target: Any, options: dict[str, Any]) -
     return _called(read_gaf, paths[0], options)
 
 
+def _read_cells(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
+    if len(paths) > 1:
+        raise FileError(paths[1], "only one AnnData file is read at a time", advice="Join them with anndata.concat.")
+    if target is not None and not isinstance(target, str):
+        raise FileError(paths[0], "one column of the cells is the target", advice="Name one column (--target).")
+    return _called(read_h5ad, paths[0], {"target": target, **options})
+
+
 READERS: dict[str, Callable[[list[Path], Any, dict[str, Any]], Dataset]] = {
     "arff": _read_arff_family,
     "harff": _read_arff_family,
@@ -481,6 +490,7 @@ READERS: dict[str, Callable[[list[Path], Any, dict[str, Any]], Dataset]] = {
     "xlsm": _read_excel,
     "gaf": _read_annotations,
     "ramify": _read_prepared,
+    "h5ad": _read_cells,
 }
 """Ending of a file's name and what reads it, given all paths, the target and further options."""
 

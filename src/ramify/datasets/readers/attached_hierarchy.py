@@ -66,6 +66,10 @@ def with_labels_ordered(data: Dataset, hierarchy: Hierarchy | Terms | PathLike) 
     Labels that are written otherwise in the hierarchy get its names. Where it lacks some and the data has a hierarchy
     of its own, that one is kept, and the other only says what the labels are called.
     """
+    if data.target_type.has_one_label and data.y is not None:  # a class is a set of one label, until it is closed
+        y = sparse.csr_array((np.ones(data.n_samples, dtype=np.int8), data.y, np.arange(data.n_samples + 1)),
+                             shape=(data.n_samples, data.n_labels))  # fmt: skip
+        data = replace(data, y=y, target="labels")
     if not data.target_type.has_sets:
         raise ValueError("A hierarchy orders labels, but the data has no label sets; name them as the target.")
     terms = terms_of(hierarchy)

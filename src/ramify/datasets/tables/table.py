@@ -61,9 +61,10 @@ class Table:
 
 
 def table_of_frame(frame: Any, missing: Collection[str] = MISSING, paths: Sequence[Path] = ()) -> Table:
-    """The columns of a frame: of pandas, or of any kind that narwhals knows."""
+    """The columns of a frame: of pandas, of any kind that narwhals knows, or of the Arrow PyCapsule interface."""
     if not isinstance(frame, pd.DataFrame):
-        frame = nw.from_native(frame, eager_only=True).to_pandas()
+        known = nw.from_native(frame, eager_only=True, pass_through=True)
+        frame = (nw.from_arrow(frame, backend="pyarrow") if known is frame else known).to_pandas()
     names, columns, nominal, dates, notes = [], [], set(), set(), []
     absent = frozenset(missing)
     for j, (name, series) in enumerate(frame.items()):

@@ -264,17 +264,29 @@ class Discoveries:
         return f"Discoveries({len(self.claims)} claims '{statement}', error rate {self.fdr:g})"
 
     def _repr_html_(self) -> str:
-        from ramify.notebook import html_table
+        from ramify.notebook import html_paragraph, html_table
+        from ramify.shown import shown_p
 
         shown = self.claims[:_SHOWN]
         rows = []
         for claim in shown:
             effect = ["" if value is None else value for value in (claim.effect, claim.low, claim.high)]
-            rows.append([claim.feature, claim.branch_name, *effect, claim.p, claim.q, claim.rows, claim.beyond])
+            rows.append(
+                [
+                    claim.feature,
+                    claim.branch_name,
+                    *effect,
+                    shown_p(claim.p),
+                    shown_p(claim.q),
+                    claim.rows,
+                    claim.beyond,
+                ]
+            )
         more = f", the first {_SHOWN}" if len(self.claims) > _SHOWN else ""
-        caption = f"{self!r}{more}. {self.question} {self.guarantee}"
+        number = "1 discovery" if len(self.claims) == 1 else f"{len(self.claims) or 'No'} discoveries"
+        caption = f"{number} at FDR {100 * self.fdr:g} %{more}"
         columns = ["feature", "branch", "effect", "low", "high", "p", "q", "rows", "beyond its parent"]
-        return html_table(caption, columns, rows)
+        return html_table(caption, columns, rows) + html_paragraph(f"{self.question} {self.guarantee}")
 
     def _with(self, claims: tuple[Claim, ...]) -> Discoveries:
         return Discoveries(**{**vars(self), "claims": claims})
