@@ -36,7 +36,7 @@ def claims_by_branch(found: Discoveries, *, n_claims: int = 20, titles: Mapping[
     >>> from ramify.ranking import Claim, Discoveries
     >>> claim = Claim("age", "Savings", 0.2, 0.1, 0.3, 0.001, 0.01, 50, None)
     >>> [tick.get_text() for tick in claims_by_branch(Discoveries((claim,))).axes[0].get_yticklabels()]
-    ['Savings', 'age']
+    ['age: Savings']
     """
     if not found.claims:
         raise ValueError("There is no claim to draw; print the result to read what was tested.")
@@ -46,7 +46,11 @@ def claims_by_branch(found: Discoveries, *, n_claims: int = 20, titles: Mapping[
         by_branch.setdefault(claim.branch_name, []).append(claim)
     lines: list[tuple[str, Claim | None]] = []
     for branch, claims in by_branch.items():
-        lines.append((names.get(branch, branch), None))
+        called = names.get(branch, branch)
+        if len(claims) == 1:
+            lines.append((f"{shortened(names.get(claims[0].feature, claims[0].feature), 24)}: {called}", claims[0]))
+            continue
+        lines.append((called, None))
         lines += [(names.get(claim.feature, claim.feature), claim) for claim in claims]
     figure, axes = plain_figure(7, 0.8 + 0.23 * len(lines))
     for y, (_, claim) in enumerate(lines):
@@ -58,7 +62,7 @@ def claims_by_branch(found: Discoveries, *, n_claims: int = 20, titles: Mapping[
         else:
             axes.text(0, y, " effect not measured", va="center", fontsize=8, color=NEUTRAL)
     axes.axvline(0, color=NEUTRAL, linewidth=0.8)
-    axes.set_yticks(np.arange(len(lines)), [shortened(name, 40) for name, _ in lines])
+    axes.set_yticks(np.arange(len(lines)), [shortened(name, 44) for name, _ in lines])
     for tick, (_, claim) in zip(axes.get_yticklabels(), lines, strict=True):
         tick.set_fontsize(9)
         tick.set_fontweight("bold" if claim is None else "normal")
