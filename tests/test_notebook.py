@@ -108,6 +108,6 @@ def test_every_plot_shows_itself():
 def test_results_show_what_a_report_opens_with():
     data = make_hierarchical(150, n_features=8, depth=2, random_state=0)
     html = analyse(data, n_estimators=10, quality=True)._repr_html_()
-    parts = ["What predicts what", "Discoveries(", "Top features by", "of nearest neighbours"]
+    parts = ["What predicts what", "at FDR 10 %", "Top features by", "of nearest neighbours"]
     places = [html.index(part) for part in parts]
     assert places == sorted(places)

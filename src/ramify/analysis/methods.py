@@ -70,6 +70,8 @@ class Method:
         Whether chains compute it, which take label sets as a dense frame.
     gives : callable, optional
         What else the fitted estimator gives, as parts of `Results`: `gives(name, ranker, data)`.
+    words : str
+        By what it ranks, in two or three words that stand on a button.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class Method:
     repeatable: bool = True
     by_chains: bool = False
     gives: Callable[[str, Any, Dataset], dict[str, Any]] | None = None
+    words: str = ""
 
     def fit(self, estimator: Any, X: Any, data: Dataset) -> Any:
         """Fit the estimator that `build` made, with the weights and groups of the rows.
@@ -110,7 +113,6 @@ class Method:
     def parts(self, ranker: Any, data: Dataset) -> dict[str, Any]:
         """What the fitted ranker gives besides a ranking, as parts of `Results`."""
         return {} if self.gives is None else self.gives(self.name, ranker, data)
-    words: str = ""
 
 
 _PETKOVIC = (
@@ -239,6 +241,7 @@ RANKING_METHODS = {
             repeatable=False,
             by_chains=True,
             gives=_label_importances,
+            words="by chains of labels",
         ),
     )
 }

@@ -53,19 +53,19 @@ def claims_by_branch(found: Discoveries, *, n_claims: int = 20, titles: Mapping[
         lines.append((called, None))
         lines += [(names.get(claim.feature, claim.feature), claim) for claim in claims]
     figure, axes = plain_figure(7, 0.8 + 0.23 * len(lines))
-    for y, (_, claim) in enumerate(lines):
-        if claim is None:
+    for y, (_, drawn) in enumerate(lines):
+        if drawn is None:
             axes.axhline(y, color=NEUTRAL, linewidth=0.4, alpha=0.5)
-        elif claim.effect is not None:
-            axes.plot([claim.low, claim.high], [y, y], color=COLOURS[0], linewidth=2, solid_capstyle="butt")
-            axes.plot(claim.effect, y, "o", color=COLOURS[0], markersize=5)
+        elif drawn.effect is not None:
+            axes.plot([drawn.low, drawn.high], [y, y], color=COLOURS[0], linewidth=2, solid_capstyle="butt")
+            axes.plot(drawn.effect, y, "o", color=COLOURS[0], markersize=5)
         else:
             axes.text(0, y, " effect not measured", va="center", fontsize=8, color=NEUTRAL)
     axes.axvline(0, color=NEUTRAL, linewidth=0.8)
     axes.set_yticks(np.arange(len(lines)), [shortened(name, 44) for name, _ in lines])
-    for tick, (_, claim) in zip(axes.get_yticklabels(), lines, strict=True):
+    for tick, (_, drawn) in zip(axes.get_yticklabels(), lines, strict=True):
         tick.set_fontsize(9)
-        tick.set_fontweight("bold" if claim is None else "normal")
+        tick.set_fontweight("bold" if drawn is None else "normal")
     axes.set_ylim(len(lines) - 0.4, -0.6)
     more = f", the {n_claims} surest of {len(found.claims):,} claims" if len(found.claims) > n_claims else ""
     axes.set_xlabel(f"effect and 90 % interval{more}")

@@ -64,10 +64,10 @@ def _dataset(file: Any, path: Path, target: str | None, groups: str | None) -> D
                         advice=_ADVICE)  # fmt: skip
     known = np.array([value is not None and value == value for value in values.tolist()])
     if values.dtype.kind in "fiu":
-        kind, names, y = "numbers", (target,), values.astype(float)[known]
+        kind, labels, y = "numbers", [target], values.astype(float)[known]
     else:
-        names, y = np.unique(values[known].astype(str), return_inverse=True)
-        kind, names = "classes", tuple(names.tolist())
+        different, y = np.unique(values[known].astype(str), return_inverse=True)
+        kind, labels = "classes", different.tolist()
     notes = [f"Using {target!r} of the cells as the target; other columns of the cells are not used."]
     if not known.all():
         notes.append(f"{int((~known).sum()):,} cells without {target!r} are left out.")
@@ -77,7 +77,7 @@ def _dataset(file: Any, path: Path, target: str | None, groups: str | None) -> D
         y=y,
         target=kind,  # type: ignore[arg-type]
         feature_names=_told_apart(genes),
-        label_names=names,
+        label_names=tuple(labels),
         row_groups=None if groups is None else _column(file["obs"], groups)[known],
         ids=ids[known],
         titles={gene: name for gene, name in zip(genes, named, strict=True) if gene != name},

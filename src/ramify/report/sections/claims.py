@@ -65,8 +65,8 @@ def _table(results: Results) -> dict[str, Any] | None:
     return {"columns": columns, "rows": rows, "surest": surest}
 
 
-def _charts(content: Content, results: Results) -> list[Chart]:
-    if not content["claims"] or not content["claims"]["table"]:
+def _charts(content: Content, results: Results) -> list[Chart]:  # noqa: ARG001
+    if results.discoveries is None or not results.discoveries.claims:
         return []
     caption = "The surest claims by branch: the share of what the forest explains that is lost without the feature."
     return [Chart("claims", claims_by_branch(results.discoveries, titles=results.titles), caption)]
