@@ -132,7 +132,7 @@ def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branche
         if data.feature_hierarchy is not None:
             screen.print(_group_table(found, n_top, titles))
     for name in ("Efficiency", "FUJI") if len(found.rankings) > 1 else ():
-        click.echo(plain(f"{name}, {found.facts[name]}."))
+        say(f"{name}, {found.facts[name]}.")
     for shown in _quality_tables(found):
         screen.print(shown)
     if credit == IN_BAG:

@@ -194,7 +194,8 @@ def read(
     with with_standard_input(files) as paths:
         if annotations is None:
             data = _rows(paths, target, options)
-            if hierarchy is not None and kind is None and data.inspection is not None and data.target == "classes":
+            is_table = kind is None and data.inspection is not None
+            if hierarchy is not None and is_table and data.target_type.has_one_label:
                 data = _rows(paths, target, {**options, "kind": "labels"})  # a term in each row is a set of one
         else:
             data = _with_annotations(paths, annotations, target, hierarchy, options)
