@@ -151,6 +151,11 @@ def test_dates_of_every_common_notation(form):
         np.testing.assert_array_equal(made["c.days"], expected)
 
 
+@pytest.mark.parametrize("form", ["1:{k}", "{k}:1", "3:{k}.5"])
+def test_ratios_and_times_alone_are_no_dates(form):
+    assert inspected([form.format(k=2 + k % 40) for k in range(N)]).kind in {"several numbers", "time"}
+
+
 def test_dates_become_what_varies_or_what_is_asked_for():
     cells = [f"2021-{1 + k % 12:02d}-05" for k in range(N)]
     assert set(features(cells)) == {"c.days", "c.month", "c.weekday"}

@@ -56,7 +56,8 @@ def refuse_dates(estimator: Any, X: Any) -> None:
         kind, where = str(dtype).lower(), f"Feature {shown_name(estimator, column)} (column {column}) holds"
         if kind.startswith(_DATES):
             raise ValueError(
-                f"{where} dates or durations (dtype {dtype}); give it as a number, such as days since a date."
+                f"{where} dates or durations (dtype {dtype}); give it as a number, such as days since a date, "
+                "or as ramify.read(frame).to_frame() does."
             )
         if kind.startswith(_NO_DOUBLES):
             raise ValueError(f"{where} cells of dtype {dtype}; give one number of at most 64 bits per cell.")

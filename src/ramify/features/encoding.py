@@ -230,6 +230,7 @@ def _numeric(estimator: Any, X: Any) -> Features:
 def _encoded(estimator: Any, X: Any, columns: list[Any]) -> Features:
     """Nominal columns replaced by codes, the others checked as numbers."""
     n_categories = np.array([0 if values is None else len(values) for values in estimator.categories_], dtype=np.int32)
+    refuse_dates(estimator, X)
     refuse_merged(estimator, X)
     if sparse.issparse(X):
         return Features(_encoded_sparse(estimator, X), n_categories)

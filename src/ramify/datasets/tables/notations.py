@@ -219,6 +219,7 @@ def are_codes(values: Sequence[str]) -> bool:
 
 _DIGITS = re.compile(r"\d")
 _TWO_PARTS = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b")
+_TIME = re.compile(r"(?<![\d/])\d{1,3}(?::\d{1,2}){1,2}(?:[.,]\d+)?")
 _DAY_WORDS = re.compile(r"[a-zäöüéû]{3,}", re.IGNORECASE)
 _LOG_TIME = re.compile(r"^(\d{1,2}/[A-Za-z]{3}/\d{4}):")
 """Logs of servers have a colon between day and time."""
@@ -322,9 +323,15 @@ def _with_whole_year(value: str) -> str:
 def _look_like_dates(values: Sequence[str]) -> bool:
     return bool(
         np.mean([_DIGITS.search(value) is not None and len(value) <= 40 for value in values]) > ENOUGH
-        and np.mean([len(re.findall(r"\d+", value)) + bool(_DAY_WORDS.search(value)) >= 2 for value in values]) > ENOUGH
+        and np.mean([_n_steps(value) >= 2 for value in values]) > ENOUGH
         and not any(re.fullmatch(r"[-+]?\d+[.,]\d+", value) for value in values)
     )
+
+
+def _n_steps(value: str) -> int:
+    """How many numbers and names of months stand in a cell beside a time of the day, which a parser takes as today's."""
+    beside = _TIME.sub("", value)
+    return len(re.findall(r"\d+", beside)) + bool(_DAY_WORDS.search(beside))
 
 
 def _varies(values: np.ndarray) -> bool:
