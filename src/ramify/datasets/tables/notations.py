@@ -329,7 +329,7 @@ def _look_like_dates(values: Sequence[str]) -> bool:
 
 
 def _n_steps(value: str) -> int:
-    """How many numbers and names of months stand in a cell beside a time of the day, which a parser takes as today's."""
+    """How many numbers and names of months stand in a cell beside a time of the day, of which a parser makes today."""
     beside = _TIME.sub("", value)
     return len(re.findall(r"\d+", beside)) + bool(_DAY_WORDS.search(beside))
 
