@@ -1,9 +1,10 @@
 """Trees, neighbours, kernels, networks and their portfolio beside published methods: pooled average precision.
 
     python benchmarks/bench_accuracy.py [--data FOLDER] [--sets NAME ...] [--seeds 3] [--processes 16] [--jobs 1]
-                                        [--seconds S] [--results FOLDER] [--write FILE]
+                                        [--device cuda] [--seconds S] [--results FOLDER] [--write FILE]
     python benchmarks/bench_accuracy.py --peers     # scikit-learn, LightGBM and XGBoost
     python benchmarks/bench_accuracy.py --rounds    # CPU seconds per round beside XGBoost's trees of vectors
+    python benchmarks/bench_accuracy.py --devices   # networks trained on the CPU and on a GPU
 
 `Portfolio(hierarchy=...)`, as it is without further settings, chooses its members, their rounds, epochs and weights on
 the validation part, or on a fixed third of the training rows where there is none; then those chosen are fitted to both
@@ -35,7 +36,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import ramify
 from ramify.datasets import Dataset, read
-from ramify.ensemble import BoostedClassifier, Portfolio
+from ramify.ensemble import BoostedClassifier, NetworkClassifier, Portfolio
 from ramify.ensemble.portfolio import members_by_default
 from ramify.metrics import average_precision_score
 
@@ -103,12 +104,13 @@ def reached(name: str, data: Dataset, truth: Any, predicted: np.ndarray) -> floa
     return float(average_precision_score(closed, predicted, average="micro", exclude_universal=rootless))
 
 
-def measured(name: str, folder: Path, seed: int, n_jobs: int) -> dict[str, Any]:
+def measured(name: str, folder: Path, seed: int, n_jobs: int, device: str) -> dict[str, Any]:
     """Test scores of the portfolio and of its members, each as it was best on the rows to choose by."""
     data = read(files_of(name, folder))
     X, Y, folds, X_test, truth = split(data)
     started, clock = time.process_time(), time.perf_counter()
-    portfolio = Portfolio(hierarchy=data.hierarchy, cv=folds, n_jobs=n_jobs, random_state=seed).fit(X, Y)
+    portfolio = Portfolio(hierarchy=data.hierarchy, cv=folds, n_jobs=n_jobs, device=device, random_state=seed)
+    portfolio.fit(X, Y)
     cpu, wall = time.process_time() - started, time.perf_counter() - clock
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     found, chosen = {"portfolio": reached(name, data, truth, portfolio.predict_proba(X_test))}, {}
@@ -132,6 +134,7 @@ def measured(name: str, folder: Path, seed: int, n_jobs: int) -> dict[str, Any]:
         "wall": wall,
         "memory": memory,
         "jobs": n_jobs,
+        "device": device,
     }
 
 
@@ -189,7 +192,10 @@ def finished(results: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def table(
-    runs: dict[str, list[dict[str, Any]]], others: dict[str, dict[str, float]], rounds: dict[str, float] | None
+    runs: dict[str, list[dict[str, Any]]],
+    others: dict[str, dict[str, float]],
+    rounds: dict[str, float] | None,
+    of_devices: dict[str, dict[str, dict[str, float]]],
 ) -> str:
     """The results as a page."""
     lines = [
@@ -234,6 +240,12 @@ def table(
             f"{rounds['xgboost'] / rounds['ramify']:.0f} times as much ({rounds['n_xgboost']:.0f} rounds measured).",
             "",
         ]
+    if any(run["device"] != "cpu" for of_set in runs.values() for run in of_set):
+        lines += ['Networks of these runs were trained on a GPU (`device="cuda"`), all else on the CPU.', ""]
+    for name, found in of_devices.items():
+        told = [f"{one['wall']:.0f} s on {title} ({one['reached']:.4f})" for title, one in found.items()]
+        lines.append(f"- Three networks on {name}, 64 epochs, {found['cpu']['jobs']:.0f} threads: {', '.join(told)}.")
+    lines += [""] * bool(of_devices)
     lines.append(f"Ramify {ramify.__version__}, Python {platform.python_version()}, {platform.machine()}.")
     return "\n".join(lines) + "\n"
 
@@ -285,13 +297,31 @@ def cpu_per_round(folder: Path, n_rounds: int = 2) -> dict[str, float]:
     return {"ramify": own, "xgboost": theirs, "version": xgboost.__version__, "n_xgboost": n_rounds}
 
 
+def devices(name: str, folder: Path, n_jobs: int) -> dict[str, dict[str, float]]:
+    """Seconds to train three networks for 64 epochs, and what they reach on the rows to choose by."""
+    data = read(files_of(name, folder))
+    X, Y, ((train, held_out),), *_ = split(data)
+    of_rows = (lambda rows: X[rows]) if sparse.issparse(X) else (lambda rows: X.iloc[rows])
+    found = {}
+    for device in ("cpu", "cuda"):
+        given = {"hierarchy": data.hierarchy, "device": device, "random_state": 0, "n_jobs": n_jobs}
+        # A first one starts the device.
+        NetworkClassifier(1, n_epochs=1, early_stopping=None, **given).fit(of_rows(train), Y[train])
+        clock = time.perf_counter()
+        model = NetworkClassifier(n_epochs=64, early_stopping=None, **given).fit(of_rows(train), Y[train])
+        wall = time.perf_counter() - clock
+        reach = reached(name, data, Y[held_out], model.predict_proba(of_rows(held_out)))
+        found[device] = {"wall": wall, "jobs": n_jobs, "reached": reach}
+    return found
+
+
 def kept(path: Path, measure: Callable[..., dict[str, Any]], *given: Any) -> None:
     """Measure, and write what was found all at once."""
     run = measure(*given)
     part = path.with_suffix(".part")
     part.write_text(json.dumps(run), encoding="utf-8")
     part.replace(path)
-    print(path.name, {title: round(value, 4) for title, value in run.get("test", run).items()}, flush=True)
+    print(path.name, {title: round(value, 4) for title, value in run.get("test", {}).items()}, flush=True)
 
 
 def side_by_side(tasks: list[tuple[Any, ...]], n_processes: int, seconds: float) -> None:
@@ -320,10 +350,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--processes", type=int, default=1, help="runs at a time")
     parser.add_argument("--jobs", type=int, default=1, help="threads of a run")
+    parser.add_argument("--device", default="cpu", help="where networks are trained: cpu or cuda")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--results", type=Path, default=Path("bench_accuracy_results"))
     parser.add_argument("--peers", action="store_true", help="measure scikit-learn, LightGBM and XGBoost instead")
     parser.add_argument("--rounds", action="store_true", help="measure CPU per round beside XGBoost, nothing else")
+    parser.add_argument("--devices", action="store_true", help="measure networks on the CPU and on a GPU")
     parser.add_argument("--write", type=Path, help="write the page of all finished runs here")
     options = parser.parse_args()
     options.results.mkdir(parents=True, exist_ok=True)
@@ -334,13 +366,17 @@ def main() -> None:
     if options.peers:
         small = [name for name in options.sets if not name.endswith("GO")]
         tasks = [(options.results / f"{name}.peers", peers, name, options.data, options.jobs) for name in small]
+    elif options.devices:
+        tasks = [(options.results / f"{n}.devices", devices, n, options.data, options.jobs) for n in options.sets]
     elif not options.rounds:
         runs = [(name, seed) for seed in range(options.seeds) for name in options.sets]
-        tasks = [(options.results / f"{n}_{k}.json", measured, n, options.data, k, options.jobs) for n, k in runs]
+        rest = (options.jobs, options.device)
+        tasks = [(options.results / f"{n}_{k}.json", measured, n, options.data, k, *rest) for n, k in runs]
     side_by_side([task for task in tasks if not task[0].exists()], options.processes, options.seconds)
     others = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in options.results.glob("*.peers")}
     rounds = json.loads(side.read_text(encoding="utf-8")) if side.exists() else None
-    page = table(finished(options.results), others, rounds)
+    of_devices = {path.stem: json.loads(path.read_text("utf-8")) for path in options.results.glob("*.devices")}
+    page = table(finished(options.results), others, rounds, of_devices)
     print(page)
     if options.write:
         options.write.write_text(page, encoding="utf-8")

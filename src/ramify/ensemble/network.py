@@ -17,13 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from ramify.ensemble.label_maximum import LabelMaximum
+from ramify.ensemble.network_on_gpu import DeviceNetworks, checked_torch
 from ramify.ensemble.smooth import SmoothClassifier
 from ramify.ensemble.threshold import exceeded_threshold, fitted_threshold, is_chosen
 from ramify.features import Features
 from ramify.features.frames import n_rows
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
-from ramify.parameters import check_integer, check_real, worker_count
+from ramify.parameters import check_integer, check_option, check_real, worker_count
 from ramify.progress import progress_bar
 from ramify.state import State, count, numbers, refuse_changed
 from ramify.targets import LabelTarget
@@ -68,6 +69,9 @@ class NetworkClassifier(SmoothClassifier):
         Which features are nominal; by default the columns of a frame with a category or string dtype.
     n_jobs : int or None, default=None
         Threads, one per network; the result is the same for any number.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the networks are trained; "cuda" is a GPU by PyTorch (`pip install "ramify[cuda]"`), which trains all at
+        once and differs by chance, also from run to run. Predictions need neither.
     random_state : int, RandomState or None, default=None
         Seed.
     verbose : int, default=0
@@ -144,6 +148,7 @@ class NetworkClassifier(SmoothClassifier):
     threshold: Any = 0.5
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
+    device: str = "cpu"
     random_state: Any = None
     verbose: int = 0
 
@@ -152,6 +157,9 @@ class NetworkClassifier(SmoothClassifier):
         for name in ("n_networks", "n_units", "batch_size", "n_epochs", "patience"):
             check_integer(self, name, getattr(self, name), low=1)
         check_integer(self, "verbose", self.verbose, low=0)
+        check_option(self, "device", self.device, ("cpu", "cuda"))
+        if self.device != "cpu":
+            checked_torch(self.device)
         check_real(self, "dropout", self.dropout, low=0, high=1, open_high=True)
         check_real(self, "learning_rate", self.learning_rate, low=0, open_low=True)
         check_real(self, "l2", self.l2, low=0)
@@ -197,32 +205,39 @@ class NetworkClassifier(SmoothClassifier):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         return np.random.SeedSequence(seed).spawn(1 + self.n_networks)
 
+    def _started(self, data: _Training, seeds: list[np.random.SeedSequence]) -> _Network | DeviceNetworks:
+        """Networks to train together: one on the CPU, any number on another device."""
+        made = [_Network(self, data, seed) for seed in seeds]
+        if self.device == "cpu":
+            return made[0]
+        return DeviceNetworks(self, data, [network.parts for network in made], int(seeds[0].generate_state(1)[0]))
+
     def _stages(
         self, rows: Any, target: LabelTarget, weights: np.ndarray | None, counts: tuple[int, ...]
     ) -> dict[int, Self]:
         data = self._training(rows, target, weights)
         stop = Event()
+        seeds = self._seeds()[1:]
+        together = [[seed] for seed in seeds] if self.device == "cpu" else [seeds]
         with (
             threadpool_limits(limits=1, user_api="blas"),  # the same bits for any number of threads
-            progress_bar(self.n_networks * counts[-1], self.verbose, "Training networks") as show,
+            progress_bar(len(together) * counts[-1], self.verbose, "Training networks") as show,
         ):
             done: list[int] = []
 
-            def trained(seed: np.random.SeedSequence) -> dict[int, list[np.ndarray]]:
-                network, kept = _Network(self, data, seed), {}
+            def trained(of_run: list[np.random.SeedSequence]) -> dict[int, list[list[np.ndarray]]]:
+                network, kept = self._started(data, of_run), {}
                 for epoch in range(1, counts[-1] + 1):
                     network.epoch(stop)
                     done.append(epoch)
                     if show is not None:
                         show(len(done))
                     if epoch in counts:
-                        kept[epoch] = [part.copy() for part in network.parts]
+                        kept[epoch] = network.copies()
                 return kept
 
             try:
-                runs = Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(
-                    map(delayed(trained), self._seeds()[1:])
-                )
+                runs = Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(map(delayed(trained), together))
             except BaseException:
                 stop.set()
                 raise
@@ -230,7 +245,7 @@ class NetworkClassifier(SmoothClassifier):
         for n_epochs in counts:
             stage = copy.copy(self)
             stage.n_epochs_ = n_epochs
-            stage._keep_parts([run[n_epochs] for run in runs])
+            stage._keep_parts([network for run in runs for network in run[n_epochs]])
             stages[n_epochs] = stage
         return stages
 
@@ -258,7 +273,7 @@ class NetworkClassifier(SmoothClassifier):
             threadpool_limits(limits=1, user_api="blas"),
             progress_bar(self.n_epochs, self.verbose, "Choosing the number of epochs") as show,
         ):
-            network = _Network(self, whole.part(learnt), own)
+            network = self._started(whole.part(learnt), [own])
             probe = copy.copy(self)
             for epoch in range(1, self.n_epochs + 1):
                 network.epoch(None)
@@ -266,7 +281,7 @@ class NetworkClassifier(SmoothClassifier):
                     show(epoch)
                 if epoch % _CHECKED_EVERY and epoch < self.n_epochs:
                     continue
-                probe._keep_parts([network.parts])
+                probe._keep_parts(network.copies())
                 predicted = probe._mean(whole.rows[held_back], whole.maximum)
                 reached = float(average_precision_score(truth, predicted, average="micro", exclude_universal=True))
                 if reached > best:  # never, if there is nothing to tell apart
@@ -399,6 +414,10 @@ class _Network:
             self._part_slopes.append(self._slopes[end - size : end].reshape(shape))
         self._first_size = sizes[0] if self._is_sparse else 0
         self._n_steps = 0
+
+    def copies(self) -> list[list[np.ndarray]]:
+        """Weights as they are now, of this one network."""
+        return [[part.copy() for part in self.parts]]
 
     def epoch(self, stop: Event | None) -> None:
         """One pass over the rows."""

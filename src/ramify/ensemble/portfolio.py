@@ -79,6 +79,8 @@ class Portfolio(BaseEstimator):
     n_jobs : int or None, default=None
         Threads in all: members and folds run side by side, and share what is left; the result is the same for any
         number. None leaves each member with its own.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where `members="auto"` trains networks, as of `NetworkClassifier`.
     random_state : int, RandomState or None, default=None
         Seed of the folds, and with `members="auto"` of the members.
     verbose : int, default=0
@@ -159,6 +161,7 @@ class Portfolio(BaseEstimator):
     cv: Any = 3
     minutes: float | None = None
     n_jobs: int | None = None
+    device: str = "cpu"
     random_state: Any = None
     verbose: int = 0
 
@@ -257,7 +260,7 @@ class Portfolio(BaseEstimator):
                 if self.hierarchy is not None:
                     member.set_params(hierarchy=self.hierarchy)
             return given
-        return members_by_default(self.hierarchy, is_regression=is_regression, seed=seed)
+        return members_by_default(self.hierarchy, is_regression=is_regression, seed=seed, device=self.device)
 
     def _folds(
         self, truth: _Truth, weights: np.ndarray | None, row_groups: np.ndarray | None, seed: int
@@ -482,7 +485,9 @@ class Portfolio(BaseEstimator):
         return tags
 
 
-def members_by_default(hierarchy: Hierarchy | None, *, is_regression: bool, seed: int) -> dict[str, Any]:
+def members_by_default(
+    hierarchy: Hierarchy | None, *, is_regression: bool, seed: int, device: str = "cpu"
+) -> dict[str, Any]:
     """What `members="auto"` stands for, before members that the data do not suit are left out."""
     forest, boosted = (ForestRegressor, BoostedRegressor) if is_regression else (ForestClassifier, BoostedClassifier)
     common: dict[str, Any] = {"random_state": seed}
@@ -493,7 +498,9 @@ def members_by_default(hierarchy: Hierarchy | None, *, is_regression: bool, seed
         "random forest": forest(**common),
         "extra trees": forest(300, **extra),
         "kernel": KernelRegressor(random_state=seed) if is_regression else KernelClassifier(**common),
-        "networks": NetworkClassifier(n_epochs=64, early_stopping=None, n_units=_NETWORK_UNITS, **common),
+        "networks": NetworkClassifier(
+            n_epochs=64, early_stopping=None, n_units=_NETWORK_UNITS, device=device, **common
+        ),
         "boosted trees": boosted(400, sketch=30, early_stopping=None, **common),
         "weighted neighbours": NeighborsClassifier(**common),
         "boosted trees, fast": boosted(
