@@ -24,6 +24,7 @@ def study(folder, quick):
 """
 READS = {
     "rank": ["data.csv", "-t", "kind", "--trees", "5", "--method", "genie3", "--method", "relief"],
+    "prepare": ["data.csv", "-t", "kind"],
     "fit": ["data.csv", "-t", "kind", "--method", "random-forest", "--trees", "5"],
     "predict": ["model.ramify", "data.csv", "-t", "kind"],
     "explain": ["model.ramify", "data.csv", "-t", "kind", "--row", "1"],
@@ -83,7 +84,7 @@ def test_no_file_that_a_command_writes_is_one_it_reads(command, option, inputs, 
     shutil.copytree(inputs, folder)
     monkeypatch.chdir(folder)
     before = {path for path in folder.rglob("*") if path.is_file()}
-    output = OUTPUTS.get(option.name, "out.csv")
+    output = "out.ramify" if command == "prepare" else OUTPUTS.get(option.name, "out.csv")
     result = run(command, option.opts[-1], output, *model(command, option))
     assert result.exit_code == 0, (result.output, result.exception)
     written = {path for path in folder.rglob("*") if path.is_file() and "kept" not in path.parts} - before

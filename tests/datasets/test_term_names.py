@@ -73,7 +73,7 @@ def test_one_term_per_row_is_a_set_of_one(files):
     assert data.target == "hierarchy"
     assert data.label_names == ("GO:0008150", "GO:0008152", "GO:0007049")
     assert data.y.sum(axis=1).tolist() == [2] * 40
-    with pytest.raises(ValueError, match="no label sets"):
+    with pytest.raises(ValueError, match="kind='classes' has none"):
         read(files / "single.csv", target="term", hierarchy=files / "go.obo", kind="classes")
 
 

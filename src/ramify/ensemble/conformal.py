@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -114,7 +114,8 @@ class ConformalSets(BaseEstimator):
     >>> forest = ForestClassifier(30, hierarchy=data.hierarchy, random_state=0)
     >>> sets = ConformalSets(forest, alpha=0.2, random_state=0).fit(data.X, data.y)
     >>> print(sets.guarantee_)
-    Proven for rows like the 100 held back: sets miss at most 20 % of a row's true labels on average.
+    Proven for rows like the 100 held back: sets miss at most 20 % of a row's true labels on average, rows without a
+    label (19 %) missing none.
     """
 
     fitted_state: ClassVar[State] = {
@@ -301,7 +302,7 @@ class ConformalSets(BaseEstimator):
                 "calibrate='oob' needs a forest with bootstrap=True: without it every tree sees every row and none is "
                 "out of bag. Use calibrate='split'."
             )
-        if self.width == "normalised" and not (isinstance(forest, ForestRegressor) and forest.bootstrap):
+        if self.width == "normalised" and not (is_regressor(forest) and forest.bootstrap):
             raise ValueError(
                 "width='normalised' is for numbers: it needs a ForestRegressor with bootstrap=True, whose out-of-bag "
                 "errors a second forest learns. Leave it out."
@@ -506,7 +507,7 @@ def label_classes(forest: Any, by: str) -> dict[str, NDArray[np.int64]]:
     """
     if by == "depth":
         depth = np.asarray(forest.hierarchy.depth)
-        return {f"depth {level}": np.flatnonzero(depth == level) for level in np.unique(depth).tolist()}
+        return {f"depth {level:g}": np.flatnonzero(depth == level) for level in np.unique(depth).tolist()}
     place = np.digitize(-np.asarray(forest.prior_), [-_COMMON, -_RARE])
     found = {name: np.flatnonzero(place == k) for k, name in enumerate(_FREQUENCIES)}
     return {name: labels for name, labels in found.items() if len(labels)}

@@ -81,9 +81,9 @@ def naming_text(estimator: Any, X: Any) -> Iterator[None]:
                         "features, or use an estimator that takes them in a frame of category dtype."
                     ) from None
                 if not isinstance(cell, (Real, Decimal, str, bytes)) and not is_missing(cell):
-                    raise ValueError(
-                        f"Feature {shown_name(estimator, column)} (column {column}) holds {str(cell)[:30]!r}, a "
-                        f"{type(cell).__name__}, but must be numeric."
+                    raise TypeError(
+                        f"Feature {shown_name(estimator, column)} (column {column}) holds {str(cell)[:30]!r}: the "
+                        f"argument must be a string or a number, not a {type(cell).__name__}."
                     ) from None
         raise
 
@@ -102,10 +102,13 @@ def _is_number(text: str | bytes) -> bool:
 
 
 def refuse_merged(estimator: Any, X: Any) -> None:
-    """Refuse, by column, different numbers that are the same double: long integers, decimals, long doubles."""
+    """Refuse, by column, different numbers that are the same double: long integers, decimals, long doubles.
+
+    For a table that was checked: another form of X is refused in scikit-learn's words.
+    """
     if not hasattr(X, "dtypes"):
-        cells = X.data if sparse.issparse(X) else np.asarray(X)
-        if np.ndim(X) != 2 or not _may_merge(cells):
+        X = sparse.csc_array(X) if sparse.issparse(X) else np.asarray(X)
+        if not _may_merge(X.data if sparse.issparse(X) else X):
             return
     nominal = getattr(estimator, "categories_", None)
     for column, cells in enumerate(columns_of_table(X)):

@@ -156,7 +156,6 @@ def finite_features(estimator: Any, X: Any, *, reset: bool = True, allow_missing
     """
     refuse_masked("X", X)
     refuse_dates(estimator, X)
-    refuse_merged(estimator, X)
     refuse_repeated_names(estimator, X)
     if not reset:
         refuse_changed(estimator)
@@ -166,6 +165,7 @@ def finite_features(estimator: Any, X: Any, *, reset: bool = True, allow_missing
         kind = checked.dtype
         if kind.kind == "O" or not kind.isnative or (kind.kind == "f" and kind.itemsize not in (4, 8)):
             checked = checked.astype(np.float64)  # objects: a frame of categories without a value
+    refuse_merged(estimator, X)
     if not allow_missing:
         refuse_missing(estimator, checked)
     if checked.dtype.kind == "f":
@@ -208,7 +208,6 @@ def _apply_coded(estimator: Any, X: CodedTable) -> Features:
 
 def _numeric(estimator: Any, X: Any) -> Features:
     refuse_dates(estimator, X)
-    refuse_merged(estimator, X)
     with naming_text(estimator, X):
         values = check_array(
             X,
@@ -223,6 +222,7 @@ def _numeric(estimator: Any, X: Any) -> Features:
         values = canonical(sparse.csc_array(values))
     if not (values.data if sparse.issparse(values) else values).flags.aligned:
         values = values.copy()  # the kernels read whole numbers of memory, which must not start amid a word
+    refuse_merged(estimator, X)
     refuse_infinity(estimator, values)
     return Features(values, np.zeros(values.shape[1], dtype=np.int32))
 

@@ -36,6 +36,7 @@ from ramify.datasets.tables.text_column import TextColumn
 from ramify.datasets.tables.text_layout import first_records
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_option
+from ramify.targets import target_type
 
 _DECIMAL_COMMA = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})*,\d{1,2}|[-+]?\d+,\d{1,2}")
 _TABLE = {name for name in signature(TableChoice).parameters if name != "target"}
@@ -191,12 +192,11 @@ def read(
         "min_rows": (min_rows, 10),
     }
     options |= {name: value for name, (value, usual) in said.items() if value is not usual and value != usual}
+    if hierarchy is not None and kind is not None and target_type(kind).has_one_label:
+        raise ValueError(f"A hierarchy orders the labels of sets; kind={kind!r} has none. Leave out one of the two.")
     with with_standard_input(files) as paths:
         if annotations is None:
             data = _rows(paths, target, options)
-            is_table = kind is None and data.inspection is not None
-            if hierarchy is not None and is_table and data.target_type.has_one_label:
-                data = _rows(paths, target, {**options, "kind": "labels"})  # a term in each row is a set of one
         else:
             data = _with_annotations(paths, annotations, target, hierarchy, options)
             hierarchy = None

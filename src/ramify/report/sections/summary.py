@@ -30,7 +30,7 @@ def verdict(content: dict[str, Any]) -> list[str]:
 def summary_sentences(content: dict[str, Any]) -> list[str]:
     """What else a reader should know after ten seconds; what the sections add follows."""
     sentences = [_data_sentence(content["data"])] if content["data"] else []
-    if content["methods"]:
+    if content["methods"] and not _is_by_chance(content["features"]):
         sentences.append(_concentration_sentence(content))
     sentences.extend(_planted_sentence(content))
     if content["features"]["selected"]:
@@ -118,6 +118,12 @@ def _quality(content: dict[str, Any]) -> list[str]:
         of = f"the {len(known):,} {labels['nouns']}" if len(known) > 1 else "the label"
         return [f"Mean {name} of {of}: {shown_number(quality)}, by their frequencies alone {shown_number(prior)}."]
     return []
+
+
+def _is_by_chance(features: dict[str, Any]) -> bool:
+    """Whether features were tested and none is shown to matter."""
+    tested = [features[key] for key in ("claims", "associations") if features[key] is not None]
+    return bool(tested) and not any(pairs for of_branch in tested for pairs in of_branch)
 
 
 def _open_end(content: dict[str, Any]) -> list[str]:
