@@ -219,7 +219,8 @@ class Runs:
                     if ended == "failed":
                         run.message = self._fault(run.id, code)
         except OSError as error:
-            ended, run.message = "failed", f"{error.strerror or error}. {_ADVICE.get(error.errno or 0, 'Run it again.')}"
+            advice = _ADVICE.get(error.errno or 0, "Run it again.")
+            ended, run.message = "failed", f"{error.strerror or error}. {advice}"
         with suppress(OSError):
             run.files = self._written(run)
         run.ended = time.time()
