@@ -347,6 +347,27 @@ def test_top_of_a_hierarchy_gives_the_most_specific_labels_by_enrichment(tmp_pat
     assert "--specific and --probabilities exclude each other" in capsys.readouterr().err
 
 
+def test_probabilities_are_written_as_cafa_reads_them(tmp_path, capsys):
+    data = make_hierarchical(60, depth=2, width=2, random_state=0)
+    write_arff(data, tmp_path / "tree.arff")
+    model, terms = tmp_path / "tree.ramify", tmp_path / "terms.tsv"
+    assert run("fit", tmp_path / "tree.arff", "-o", model, "--method", "random-forest", "--trees", 5, "-q") == 0
+    assert run("predict", model, tmp_path / "tree.arff", "--cafa", terms, "-q") == 0
+    forest = ramify.load(model)
+    expected = forest.predict_proba(data.to_frame())
+    found = np.zeros_like(expected)
+    columns = {name.rsplit("/", 1)[-1]: j for j, name in enumerate(forest.label_names_)}
+    for line in terms.read_text().splitlines():
+        row, term, score = line.split("\t")
+        found[int(row) - 1, columns[term]] = float(score)
+    np.testing.assert_allclose(found, np.where(expected >= 0.01, expected, 0), atol=5e-4)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["x", "size"])
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    assert run("fit", tmp_path / "numbers.csv", "-t", "size", "-o", model, "--trees", 5, "-q") == 0
+    assert run("predict", model, tmp_path / "numbers.csv", "--cafa", terms) == 2
+    assert "--cafa is for models of labels" in capsys.readouterr().err
+
+
 def test_identifiers_without_names_are_told_where_names_come_from(tmp_path, capsys):
     rows = [f"{x},{'GO:0000001' if x % 2 else 'GO:0000002|GO:0000001'}" for x in range(40)]
     (tmp_path / "ids.csv").write_text("\n".join(["x,go", *rows]))

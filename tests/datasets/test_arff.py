@@ -24,6 +24,14 @@ def test_reads_numbers_nominals_and_missing_values(write):
     assert data.label_names == ("n", "p")
 
 
+def test_attributes_of_one_name_are_told_apart(write):
+    data = read_arff(
+        write("@relation r\n@attribute a numeric\n@attribute a numeric\n@attribute c {n,p}\n@data\n1,2,p\n")
+    )
+    assert data.feature_names == ("a", "a-2")
+    assert data.X.tolist() == [[1, 2]]
+
+
 def test_files_of_a_set_become_parts(write):
     text = "@relation r\n@attribute a numeric\n@attribute c {n,p}\n@data\n"
     train, test = write(text + "1,n\n2,p\n", "s.train.arff"), write(text + "3,p\n", "s.test.arff")

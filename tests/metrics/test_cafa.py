@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ramify import Hierarchy
+from ramify.analysis.cafa_file import write_cafa
 from ramify.metrics import cafa_measures, fmax, smin
 from ramify.metrics.hierarchical import label_information
 
@@ -43,8 +44,7 @@ def of_cafaeval(folder, truth, scores, bits):
     (folder / "truth.tsv").write_text("\n".join(lines) + "\n")
     (folder / "bits.tsv").write_text("\n".join(f"{n}\t{b:.17g}" for n, b in zip(named, bits, strict=True)) + "\n")
     (folder / "predictions").mkdir()
-    lines = [f"P{row}\t{named[label]}\t{scores[row, label]:.3f}" for row, label in np.argwhere(scores > 0).tolist()]
-    (folder / "predictions" / "mine.tsv").write_text("\n".join(lines) + "\n")
+    write_cafa(folder / "predictions" / "mine.tsv", [f"P{row}" for row in range(len(truth))], TERMS.names, scores)
     every, _ = evaluation.cafa_eval(
         str(folder / "terms.obo"), str(folder / "predictions"), str(folder / "truth.tsv"), ia=str(folder / "bits.tsv")
     )
@@ -106,3 +106,9 @@ def test_other_information_is_refused():
         cafa_measures(truth, scores, hierarchy=TERMS, information=[1.0])
     with pytest.raises(ValueError, match="one finite number >= 0 per label"):
         fmax(truth, scores, information=[1.0])
+
+
+def test_names_with_spaces_are_refused_in_files_of_cafa(tmp_path):
+    with pytest.raises(ValueError, match="names without spaces. The row 'P 1'"):
+        write_cafa(tmp_path / "p.tsv", ["P 1"], ["a"], np.ones((1, 1)))
+    assert not list(tmp_path.iterdir())

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
               "predicted, by how much likelier they are than by their frequency.")  # fmt: skip
 @click.option("--specific", is_flag=True, help="Of a hierarchy, only the most specific labels predicted.")
 @click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
+@click.option("--cafa", type=OutputFile(),
+              help="Write row, term and probability on each line, as CAFA and cafaeval read them.")  # fmt: skip
 @jobs_option
 @report_option
 @output_options
@@ -65,6 +67,7 @@ def predict(
     top: int | None,
     specific: bool,
     per_label: str | None,
+    cafa: str | None,
     jobs: int,
     report: str | None,
     as_json: bool,
@@ -85,9 +88,11 @@ def predict(
       ramify predict cellcycle.ramify cellcycle.test.arff --probabilities --json -o predicted.csv
       ramify predict cellcycle.ramify cellcycle.test.arff --top 5 -o predicted.csv
       ramify predict genes.ramify new.csv --specific -o terms.csv
+      ramify predict genes.ramify new.csv --cafa terms.tsv -q
     """  # noqa: D301
     from ramify.analysis import new_rows
-    from ramify.analysis.model_data import matched_target
+    from ramify.analysis.cafa_file import write_cafa
+    from ramify.analysis.model_data import matched_target, predicted_type
     from ramify.analysis.model_quality import Quality, measured_as, model_predictions, model_scores
     from ramify.cli.inputs import data_to_predict, refuse_empty
     from ramify.models import load
@@ -124,6 +129,8 @@ def predict(
             if probabilities
             else f"--specific is for models of a label hierarchy; {model_file} holds {type(model).__name__} without."
         )
+    if cafa is not None and not predicted_type(model).has_labels:
+        raise click.UsageError(f"--cafa is for models of labels; {model_file} holds a {type(model).__name__}.")
     # A sparse matrix has no names; its columns were matched by those of the file.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
     # These values were told.
@@ -151,6 +158,9 @@ def predict(
             _write(unicode_output(), rows, as_json=as_json)
     else:
         write_table(Path(output), rows)
+    if cafa is not None:
+        scores = model_scores(model, X) if predicted is None else predicted.scores
+        write_cafa(Path(cafa), _ids(dataset), model.label_names_, scores)
     if not measures:
         return
     quality = Quality()
@@ -165,7 +175,7 @@ def predict(
     if report is not None:
         _write_report(report, model, dataset, quality)
     if told:
-        wrote(output, per_label, report, quiet=as_json)
+        wrote(output, per_label, cafa, report, quiet=as_json)
 
 
 def _write_report(path: str, model: Any, data: Dataset, quality: Quality) -> None:

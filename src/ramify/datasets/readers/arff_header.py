@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ramify.datasets.readers.raw_files import FileError, PathLike, decoded, read_pieces, shown, without_bom
+from ramify.datasets.readers.repeated_names import told_apart
 
 Kind = Literal["number", "nominal", "string", "date", "hierarchical", "ranking"]
 
@@ -32,7 +33,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Header:
-    """What stands before `@data`."""
+    """What stands before `@data`; of columns of the same name the later ones get a number."""
 
     relation: str
     attributes: tuple[Attribute, ...]
@@ -57,7 +58,9 @@ def read_header(path: PathLike, encoding: str) -> tuple[Header, Iterator[bytes]]
         if keyword == "@data":
             if not attributes:
                 line.fail("there is no @attribute line before @data", "Declare the columns first.")
-            return Header(relation, tuple(attributes), number), _rest(rest, pieces)
+            names = told_apart(attribute.name for attribute in attributes)
+            distinct = tuple(replace(each, name=name) for each, name in zip(attributes, names, strict=True))
+            return Header(relation, distinct, number), _rest(rest, pieces)
         if keyword == "@relation":
             relation = _relation(line)
         elif keyword == "@attribute":

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
 from ramify.datasets.readers.raw_files import FileError, sha256_of
+from ramify.datasets.readers.repeated_names import told_apart
 
 _USUAL = ("cell_type_ontology_term_id", "cell_type", "celltype", "cell_types")
 _ADVICE = "Write it again with anndata's write_h5ad."
@@ -76,7 +77,7 @@ def _dataset(file: Any, path: Path, target: str | None, groups: str | None) -> D
         sparse.csc_array(rows) if sparse.issparse(rows) else rows,
         y=y,
         target=kind,  # type: ignore[arg-type]
-        feature_names=_told_apart(genes),
+        feature_names=told_apart(genes),
         label_names=tuple(labels),
         row_groups=None if groups is None else _column(file["obs"], groups)[known],
         ids=ids[known],
@@ -136,13 +137,3 @@ def _check_size(shape: tuple[int, ...], path: Path) -> None:
     claimed = 8 * int(np.prod(shape, dtype=object))
     if claimed > 64 << 20 and claimed > 1000 * path.stat().st_size:
         raise FileError(path, f"a file of this size cannot hold {shape} numbers", advice=_ADVICE)
-
-
-def _told_apart(names: list[str]) -> tuple[str, ...]:
-    """Names of genes, of which a later one of the same name gets a number."""
-    seen: dict[str, int] = {}
-    told = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        told.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
-    return tuple(told)
