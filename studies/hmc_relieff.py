@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from ramify_studies.shared import SomeCells, findings_under, markdown
 from scipy.stats import wilcoxon
 
 from ramify.datasets import Dataset, make_hierarchical
@@ -23,7 +24,6 @@ from ramify.plots import addition_curves
 from ramify.ranking import ReliefRanker
 from ramify.ranking.relief import relief_path
 from ramify.study import Study, available
-from ramify.study.cells import Cell
 from ramify.study.study_files import data_files, data_folder
 
 # In place of the paper's Yeast-GO, SCOP-GO and SCOP-FUN, pheno_GO and eisen_GO: those are not at hand.
@@ -61,7 +61,8 @@ def study(data: str | Path | None = None, folder: str | Path = "results/hmc_reli
     }
     grid = {"shares": (0.05, 0.25), "neighbours": (5, 25)} if quick else {"shares": SHARES, "neighbours": NEIGHBOURS}
     common = {"n_trees": 10 if quick else 100, "n_sizes": 5 if quick else 8}
-    return ReliefStudy(
+    return SomeCells(
+        lambda cell: (cell.method == "ramp") == (cell.dataset == MIXED),  # the ramp is for features of both kinds
         {**{name: load_data for name, load_data in datasets.items() if not quick or name in QUICK}, MIXED: half_binary},
         {
             "HMC-ReliefF": partial(by_relief, bound=None, **grid, **common),
@@ -81,14 +82,6 @@ def measure_names(shares: tuple[float, ...], neighbours: tuple[int, ...], n_size
     rankings = ["random", *(f"m {share:g} K {k}" for share in shares for k in neighbours)]
     kinds = ["area", "truth", "high", *(f"@ {number}" for number in range(n_sizes))]
     return [f"{ranking} {kind}" for ranking in rankings for kind in kinds]
-
-
-class ReliefStudy(Study):
-    """The ramp is tried on features of both kinds, and nothing else is."""
-
-    def cells(self) -> list[Cell]:
-        """All cells but those of the ramp on other data, and of other methods on its data."""
-        return [cell for cell in super().cells() if (cell.method == "ramp") == (cell.dataset == MIXED)]
 
 
 def load(file: str) -> Dataset:
@@ -219,17 +212,11 @@ TITLES = {
 
 def findings(study: Study) -> str:
     """Areas under the curves against chance, and how they change with m and K."""
-    parts = ["# ReliefF for hierarchical multi-label classification", ""]
-    if study.missing:
-        parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
-    parts += [
+    note = (
         "Paper (4.2): the curves lie above those of random rankings most of the time; m and K matter little, but for "
-        "SCOP-FUN. SCOP-GO, SCOP-FUN and Yeast-GO are not at hand.",
-        "",
-    ]
-    for name, table in tables(study).items():
-        parts += [f"## {TITLES[name]}", "", table, ""]
-    return "\n".join(parts)
+        "SCOP-FUN. SCOP-GO, SCOP-FUN and Yeast-GO are not at hand."
+    )
+    return findings_under(study, "ReliefF for hierarchical multi-label classification", tables(study), TITLES, [note])
 
 
 def summary(results: pd.DataFrame) -> pd.DataFrame:
@@ -367,10 +354,3 @@ def by_setting(values: pd.DataFrame, names: list[str]) -> str:
     frame = values.xs("HMC-ReliefF", level="method").reindex(names)[columns].dropna(how="all").map("{:.3f}".format)
     frame.columns = [*(f"m {share:.0%}" for share in SHARES), *(f"K {k}" for k in NEIGHBOURS)]
     return markdown(frame.rename_axis(None))
-
-
-def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table."""
-    header = [str(frame.index.name or ""), *map(str, frame.columns)]
-    rows = [[str(index), *map(str, row)] for index, row in zip(frame.index, frame.to_numpy(), strict=True)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, ["---"] * len(header), *rows])

@@ -6,19 +6,23 @@ Trees of 10 to 250 trees; HMLC-Relief with K = 15 over 1 to 100 % of the rows; v
 Friedman and Nemenyi, Wilcoxon with Benjamini-Hochberg.
 """
 
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from ramify_studies.figures import quality_by_size
+from ramify_studies.shared import SomeCells, findings_under, markdown
 
 from ramify.compare import compare, friedman, nemenyi, wilcoxon
 from ramify.compare.result_table import average_ranks
-from ramify.datasets import Dataset
+from ramify.datasets import Dataset, make_hierarchical
 from ramify.datasets.readers.arff import read_arff
 from ramify.ensemble import BoostedClassifier, ForestClassifier
+from ramify.metrics import auprc
 from ramify.plots import critical_difference
 from ramify.ranking import ReliefRanker, forest_ranking, fuji, knn_quality, nested_rankings
 from ramify.ranking.relief import relief_path
@@ -49,6 +53,14 @@ EDITIONS = {
     "ImCLEF07A": ("10000+1006 / 10000+1006", "80 / 80", "tree / tree", "96 / 152", "3 / 3", "3 / 3"),
     "ImCLEF07D": ("10000+1006 / not in Table 1", "80", "tree", "46", "3", "3"),
 }
+# Beside the paper's sets: the Gene Ontology over the same genes, and generated 0/1 features, wide and sparse as those
+# of the paper's sets that are not at hand.
+ONTOLOGY = tuple(name for name in FILES if name.endswith("_GO"))
+SPARSE = {
+    f"sparse {n_features:,}{called}": {"n_features": n_features, "extra_parents": extra}
+    for n_features in (10_000, 30_000, 100_000)
+    for called, extra in (("", 0.0), (", DAG", 0.3))
+}
 FIGURE_5 = ("spo_FUN", "ImCLEF07D", "church_FUN", "Enron_corr")
 QUICK = ("church_FUN", "eisen_FUN", "pheno_FUN", "Enron_corr")
 
@@ -78,16 +90,25 @@ PAPER_SCORE_RANKS = {"symbolic": 1.55, "permutation": 2.42}
 
 def study(data: str | Path | None = None, folder: str | Path = "results/hmlc_ranking", quick: bool = False) -> Study:
     found, missing = available(data_folder(data), FILES)
-    chosen = {name: files for name, files in found.items() if not quick or name in QUICK}
+    generated = dict(list(SPARSE.items())[:1]) if quick else SPARSE
     sizes = SIZES[:2] if quick else SIZES
-    return Study(
-        {name: partial(load, tuple(map(str, files))) for name, files in chosen.items()},
+    return SomeCells(
+        lambda cell: (cell.method == "Ten trees") == (cell.dataset in (*ONTOLOGY, *SPARSE)),
+        {
+            **{
+                name: partial(load, tuple(map(str, files)))
+                for name, files in found.items()
+                if not quick or name in QUICK
+            },
+            **{name: partial(wide_and_sparse, **design) for name, design in generated.items()},
+        },
         {
             **{name: partial(ensemble, name=name, sizes=sizes) for name in ENSEMBLES},
             "Boosted": partial(boosted, sizes=sizes),
             "Relief": partial(relief, shares=SHARES),
             "Agreement": agreement,
             "Errors": errors,
+            "Ten trees": ten_trees,
         },
         splits="parts",
         folder=folder,
@@ -97,6 +118,7 @@ def study(data: str | Path | None = None, folder: str | Path = "results/hmlc_ran
             "unweighted",
             *(f"{score} {size}" for score in SCORES for size in sizes),
             *(f"m {share:g}" for share in SHARES),
+            *(f"{score}, {name}" for score, name in combinations_at(10)),
         ],
     )
 
@@ -108,6 +130,14 @@ def load(files: tuple[str, ...]) -> Dataset:
     # Enron's first file is named "trainvalid".
     names = {name: ("test" if "test" in name.lower() else "train") for name in data.parts}
     return Dataset(**{**vars(data), "parts": {names[name]: rows for name, rows in data.parts.items()}})
+
+
+def wide_and_sparse(*, n_features: int, extra_parents: float) -> Dataset:
+    """600 rows for training and 300 for testing, one feature of a hundred present; each label is driven by 40."""
+    data = make_hierarchical(
+        900, n_features=n_features, density=0.01, n_drivers=40, extra_parents=extra_parents, random_state=0
+    )
+    return replace(data, parts={"train": np.arange(600), "test": np.arange(600, 900)})
 
 
 def forest_of(train: Dataset, name: str, n_trees: int, seed: int) -> ForestClassifier:
@@ -198,6 +228,29 @@ def errors(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:
     return {f"by {name}": value for name, value in qualities(rankings, train, test).items()}
 
 
+def ten_trees(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:
+    """Quality of the paper's eight rankings of 10 trees and of Relief from 1 % of the rows.
+
+    Beside it the share of features with a positive score and, where it is known what drives the labels, how well the
+    ranking finds that (area under the precision-recall curve).
+    """
+    rankings = {}
+    for name in ("Bagging", "Random Forests", "Extra Trees"):
+        forest = forest_of(train, name, 10, seed)
+        for score in [score for score, ensemble in combinations_at(10) if ensemble == name]:
+            rankings[f"{score}, {name}"] = forest_ranking(forest, score, train.X, train.y, per_label=False)
+    ranker = ReliefRanker(15, n_iterations=0.01, hierarchy=train.hierarchy, random_state=seed)
+    ranker.set_params(categorical_features=train.categorical_features)
+    rankings["relief"] = ranker.fit(train.X, train.y).ranking_
+    found = qualities(rankings, train, test)
+    for name, ranking in rankings.items():
+        found[f"efficiency {name}"] = float((ranking.scores > 0).mean())
+        if train.truth is not None:
+            drives = np.asarray(train.truth).any(axis=1).astype(int)
+            found[f"planted {name}"] = float(auprc(drives[:, None], ranking.scores[:, None]))
+    return found
+
+
 TITLES = {
     "sets": "Data sets: ours / Table 1 of the paper",
     "quality": "Quality with 10 trees, and unweighted",
@@ -213,19 +266,19 @@ TITLES = {
     "order": "On how many sets the Random Forest score lies between the two others (10 trees)",
     "efficiency": "Share of features with a positive score",
     "similarity": "Mean distance 1 - FUJI",
+    "ontology": "The Gene Ontology's six sets: quality with 10 trees",
+    "sparse": "Generated wide and sparse sets: quality with 10 trees",
+    "sparse scores": "Generated wide and sparse sets: the scores themselves",
     "times": "CPU seconds of all rankings of a data set, their quality included",
 }
 
 
 def findings(study: Study) -> str:
     """The five questions, ours beside the paper's answer."""
-    parts = ["# Feature ranking for hierarchical multi-label classification", ""]
-    parts += [f"Of the paper's 30 data sets not at hand: {ABSENT}.", ""]
-    if study.missing:
-        parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
-    for name, table in tables(study).items():
-        parts += [f"## {TITLES[name]}", "", table, ""]
-    return "\n".join(parts)
+    note = f"Of the paper's 30 data sets not at hand: {ABSENT}."
+    return findings_under(
+        study, "Feature ranking for hierarchical multi-label classification", tables(study), TITLES, [note]
+    )
 
 
 def finished(study: Study) -> pd.DataFrame:
@@ -252,6 +305,9 @@ def tables(study: Study) -> dict[str, str]:
         "order": order(values),
         "efficiency": efficiencies(values),
         "similarity": similarity(values),
+        "ontology": qualities_beyond(values, ONTOLOGY),
+        "sparse": qualities_beyond(values, tuple(SPARSE)),
+        "sparse scores": sparse_scores(values),
         "times": times(values),
     }
     return {name: table for name, table in made.items() if table}
@@ -322,6 +378,29 @@ def times(values: pd.DataFrame) -> str:
     frame = values["cpu_seconds"].unstack()
     frame = frame[[name for name in [*ENSEMBLES, "Boosted", "Relief"] if name in frame]].dropna(how="all")
     return markdown(frame.round(1).astype(object).where(frame.notna(), "-")) if len(frame) else ""
+
+
+def qualities_beyond(values: pd.DataFrame, names: tuple[str, ...]) -> str:
+    """Quality of the rankings of ten trees on sets beside the paper's, and their average ranks."""
+    columns = ["unweighted", *(f"{score}, {name}" for score, name in combinations_at(10)), "relief"]
+    frame = pd.DataFrame({name: measured(values, "Ten trees", name) for name in columns}).reindex(names).dropna()
+    if frame.empty:
+        return ""
+    shown = frame.map("{:.3f}".format)
+    shown.loc["average rank"] = average_ranks(frame, digits=DIGITS).map("{:.2f}".format)
+    return markdown(shown)
+
+
+def sparse_scores(values: pd.DataFrame) -> str:
+    """Shares of features with a positive score, and how well the features that drive labels are found."""
+    rankings = [*(f"{score}, {name}" for score, name in PAPER_BEST.items()), "permutation, Random Forests", "relief"]
+    columns = {
+        f"{name}: {what}": measured(values, "Ten trees", f"{kind} {name}")
+        for name in rankings
+        for what, kind in (("positive", "efficiency"), ("drivers", "planted"))
+    }
+    frame = pd.DataFrame(columns).reindex(tuple(SPARSE)).dropna()
+    return markdown(frame.map("{:.3f}".format)) if len(frame) else ""
 
 
 def combinations_at(size: int) -> dict[tuple[str, str], str]:
@@ -530,10 +609,3 @@ def similarity(values: pd.DataFrame) -> str:
     }
     means = pd.DataFrame(pairs).dropna(how="all").mean().dropna().sort_values()
     return markdown(means.map("{:.3f}".format).to_frame("1 - FUJI")) if len(means) else ""
-
-
-def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table."""
-    header = [str(frame.index.name or ""), *map(str, frame.columns)]
-    rows = [[str(index), *map(str, row)] for index, row in zip(frame.index, frame.to_numpy(), strict=True)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, ["---"] * len(header), *rows])

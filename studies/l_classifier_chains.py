@@ -36,6 +36,7 @@ from ramify_studies.chain_tables import (
     screening_sweep,
     top_predictors,
 )
+from ramify_studies.shared import findings_under, markdown
 from scipy import sparse
 from sklearn.model_selection import ShuffleSplit
 
@@ -379,13 +380,9 @@ def findings(study: Study) -> str:
     """What was found beside what the thesis printed."""
     done = finished(study)
     runs = done.groupby("dataset", sort=False)["split"].nunique()
-    parts = ["# L-classifier chains", ""]
-    if study.missing:
-        parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
-    parts += [f"Runs finished: {', '.join(f'{name} {count}' for name, count in runs.items())}.", ""]
-    for name, table in tables(study).items():
-        parts += [f"## {TITLES[name]}", "", table, ""]
-    return "\n".join([*parts, figure_3_2(done), beyond_tables(done)])
+    note = f"Runs finished: {', '.join(f'{name} {count}' for name, count in runs.items())}."
+    text = findings_under(study, "L-classifier chains", tables(study), TITLES, [note])
+    return "\n".join([text, figure_3_2(done), beyond_tables(done)])
 
 
 def finished(study: Study) -> pd.DataFrame:
@@ -834,10 +831,3 @@ def beside(ours: pd.DataFrame, thesis: pd.DataFrame, digits: int = 3) -> str:
     for row, column in product(ours.index, ours.columns):
         shown.loc[row, column] = f"{ours.loc[row, column]:.{digits}f} / {thesis.loc[row, column]:.{digits}f}"
     return markdown(shown)
-
-
-def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table."""
-    header = [str(frame.index.name or ""), *map(str, frame.columns)]
-    rows = [[str(value) for value in row] for row in frame.itertuples()]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, ["---"] * len(header), *rows])

@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from ramify_studies.figures import bars_by_dataset
 from ramify_studies.label_ranking_baselines import AverageLabelRanker, NeighborsLabelRanker
+from ramify_studies.shared import SomeCells, findings_under, markdown
 from sklearn.base import clone
 
 from ramify.compare import compare, dunn, friedman
@@ -65,12 +66,22 @@ PAPER_WINS = pd.DataFrame(
 
 FORESTS = {"LRF-RT": "RT", "LRF-ERT": "ERT", "LRF-LRT": "LRT"}
 FILES = data_files("label_ranking")
+REAL = ("spo", "heat", "dtt", "diau")  # microarrays of yeast, named in section 4.1 and not among the paper's results
+PAPER_SETS = {
+    "authorship": (841, 4, 70, 2), "bodyfat": (252, 7, 7, 94), "calhousing": (20640, 4, 4, 0.1),
+    "cpu": (8192, 5, 6, 1), "elevators": (16599, 9, 9, 1), "fried": (40769, 5, 9, 0.3), "glass": (214, 6, 9, 14),
+    "housing": (506, 6, 6, 22), "iris": (150, 3, 4, 3), "pendigits": (10992, 10, 16, 19),
+    "segment": (2310, 7, 18, 6), "stock": (950, 5, 5, 5), "vehicle": (846, 4, 18, 2), "vowel": (528, 11, 10, 56),
+    "wine": (178, 3, 13, 3), "wisconsin": (194, 16, 16, 100),
+}  # fmt: skip
+"""Table 4.3: rows, labels, features, and distinct rankings in percent of the rows."""
+
 QUICK_SETS = ["glass", "iris", "wine"]
 
 
 def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     """The design of section 4.4."""
-    sets = QUICK_SETS if quick else list(PAPER_TAU.index)
+    sets = QUICK_SETS if quick else [*PAPER_TAU.index, *REAL]
     files, missing = available(data_folder(data), {name: FILES[name] for name in sets})
     smallest_first = sorted(files, key=lambda name: files[name][0].stat().st_size)
     n_trees = 10 if quick else 100
@@ -92,14 +103,26 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
         "neighbours": NeighborsLabelRanker(10),
         "average": AverageLabelRanker(),
     }
-    return Study(
+    return SomeCells(
+        lambda cell: cell.method != "data" or not cell.split,
         {name: partial(read_rankings, files[name][0]) for name in smallest_first},
-        {name: partial(tau_and_depth, estimator) for name, estimator in methods.items()},
+        {**{name: partial(tau_and_depth, estimator) for name, estimator in methods.items()}, "data": described},
         splits=3 if quick else 10,
         folder=folder,
         missing=missing,
         gains=["tau"],
     )
+
+
+def described(train: Dataset, test: Dataset, _: int) -> dict[str, float]:
+    """What Table 4.3 says of a data set."""
+    rankings = np.vstack([np.asarray(part.y) for part in (train, test)])
+    return {
+        "rows": len(rankings),
+        "labels": rankings.shape[1],
+        "features": train.n_features,
+        "distinct": 100 * len(np.unique(rankings, axis=0)) / len(rankings),
+    }
 
 
 def tau_and_depth(estimator: LabelRankingForest, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:
@@ -129,54 +152,92 @@ def depths(forest: LabelRankingForest) -> list[int]:
 
 
 TITLES = {
+    "sets": "Table 4.3: the data sets, ours / the paper's",
     "tau": "Tables 4.4 and 4.6: tau, ours / the paper's (difference)",
     "averages": "Averages over the sets at hand",
     "depth": "Depth of the trees, ours / the paper's (difference); Figure 4.1",
+    "average depth": "Average depths, and the entropy trees' as a share of the others'",
     "gains": "Figure 4.2: what a forest adds to its tree",
     "friedman": "Friedman's test",
     "dunn": "Tables 4.5 and 4.7: Dunn's one-sided p, ours / from the printed values / as printed",
     "wins": "Table 4.8: on how many sets the row beats the column, ours / the paper's",
     "beyond": "Beyond the paper",
     "ranks": "Average ranks of all methods",
+    "real": "Yeast's microarrays, beside the paper: tau",
 }
 
 
 def findings(study: Study) -> str:
     """What was found beside what the paper printed."""
-    parts = ["# Label ranking trees and forests", ""]
-    if study.missing:
-        parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
-    for name, table in tables(study).items():
-        parts += [f"## {TITLES[name]}", "", table, ""]
-    return "\n".join(parts)
+    return findings_under(study, "Label ranking trees and forests", tables(study), TITLES)
 
 
 def tables(study: Study) -> dict[str, str]:
     """The tables of the study's page."""
-    tau, depth = study.table("tau").sort_index(), study.table("depth").sort_index()
+    all_tau, depth = study.table("tau").sort_index(), study.table("depth").sort_index()
+    tau, depth = of_paper(all_tau), of_paper(depth)
     others = tau[[name for name in tau if name not in PAPER_TAU]]
     return {
+        "sets": data_sets(study),
         "tau": beside(tau, PAPER_TAU, 3),
         "averages": averages(tau),
         "depth": beside(depth, PAPER_DEPTH, 1),
+        "average depth": average_depths(depth),
         "gains": gains(tau),
         "friedman": friedman_tests(tau),
         "dunn": dunn_tests(tau),
         "wins": victories(tau),
         "beyond": markdown(others.map("{:.3f}".format)),
         "ranks": markdown(average_ranks(tau.dropna()).sort_values().map("{:.2f}".format).to_frame("average rank")),
+        "real": markdown(all_tau.loc[[name for name in REAL if name in all_tau.index]].map("{:.3f}".format)),
     }
 
 
 def figures(study: Study) -> dict[str, Figure]:
     """Figures 4.1 and 4.2, and the ranks of all methods."""
-    tau, depth = study.table("tau").sort_index(), study.table("depth").sort_index()
+    tau, depth = (of_paper(study.table(measure).sort_index()) for measure in ("tau", "depth"))
     gained = {f"{forest} less {tree}": tau[forest] - tau[tree] for forest, tree in FORESTS.items()}
     return {
         "depth": bars_by_dataset(depth[["RT", "ERT"]], measure="depth of the tree"),
         "gains": bars_by_dataset(pd.DataFrame(gained), measure="gain in tau"),
         "ranks": critical_difference(compare(tau.dropna())),
     }
+
+
+def of_paper(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the paper's own sets."""
+    return table.loc[[name for name in table.index if name in PAPER_TAU.index]]
+
+
+def data_sets(study: Study) -> str:
+    """Rows, labels, features and distinct rankings, ours / the paper's."""
+    results = study.results()
+    found = results[results["method"] == "data"].set_index("dataset").sort_index()
+    if found.empty:
+        return ""
+    forms = {"rows": ".0f", "labels": ".0f", "features": ".0f", "distinct": ".2f"}
+    rows = {
+        name: [
+            f"{found.loc[name, column]:{form}} / {paper}"
+            for (column, form), paper in zip(forms.items(), PAPER_SETS.get(name, ["-"] * 4), strict=True)
+        ]
+        for name in found.index
+    }
+    columns = ["rows", "labels", "features", "distinct rankings, %"]
+    return markdown(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
+
+
+def average_depths(depth: pd.DataFrame) -> str:
+    """Depths over the sets with all of the paper's trees, and what the paper says of their ratios (section 4.4.3)."""
+    both = depth.index.intersection(PAPER_DEPTH.dropna().index)
+    sources = {"ours": depth.loc[both, list(PAPER_DEPTH)], "paper": PAPER_DEPTH.loc[both].astype(float)}
+    rows = {}
+    for source, table in sources.items():
+        mean = table.mean()
+        ratios = mean["ERT"] / mean["RT"], mean["LRF-ERT"] / mean["LRF-RT"]
+        rows[source] = [*mean.map("{:.1f}".format), *(f"{ratio:.0%}" for ratio in ratios)]
+    columns = [*PAPER_DEPTH, "ERT of RT", "LRF-ERT of LRF-RT"]
+    return markdown(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
 
 
 def beside(ours: pd.DataFrame, paper: pd.DataFrame, digits: int) -> str:
@@ -257,11 +318,3 @@ def victories(tau: pd.DataFrame) -> str:
     for name in counts.index:
         shown.loc[name, name] = ""
     return markdown(shown)
-
-
-def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table."""
-    header = [str(frame.index.name or ""), *map(str, frame.columns)]
-    rows = [[str(index), *map(str, row)] for index, row in zip(frame.index, frame.to_numpy(), strict=True)]
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from ramify_studies.figures import bars_by_dataset
+from ramify_studies.shared import SomeCells, findings_under
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
@@ -45,7 +46,7 @@ CLASSIFIERS = {"bayes": "naive Bayes", "neighbors": "1-NN"}
 MEASURES = {"auprc": "AUCPR", "auroc": "AUROC", "gm": "GM"}
 # AUCPR agrees with the printed values as the mean over folds, AUROC and GM with all predictions pooled.
 PRINTED_AS = {"auprc": "auprc_folds", "auroc": "auroc", "gm": "gm"}
-ONCE = ("terms",)
+ONCE = ("terms", "data")
 TERM_SETS = ("CE-BP", "DM-BP", "MM-BP", "SC-BP")
 # Rows of AUROC in Tables 3 and 8 that are another row times a constant, to rounding: whose they are, of what they are
 # copies, and in which columns. In the last two one column of five is not copied.
@@ -65,6 +66,17 @@ PLACES = {
     ("auroc", "bayes"): ("3", "5", "8"), ("auroc", "neighbors"): ("3", "6", "8"),
     ("gm", "bayes"): ("4", "6, first block", "9"), ("gm", "neighbors"): ("4", "6", "9"),
 }  # fmt: skip
+PAPER_SETS = {
+    "CE-BP": (991, 1707, 657, "34.40 / 65.60", 4.50), "CE-CC": (178, 277, 484, "36.36 / 63.64", 6.49),
+    "CE-MF": (263, 331, 504, "37.70 / 62.30", 5.07), "DM-BP": (800, 1355, 132, "71.97 / 28.03", 8.32),
+    "DM-CC": (89, 130, 122, "70.49 / 29.51", 12.02), "DM-MF": (146, 182, 126, "70.63 / 29.37", 7.72),
+    "MM-BP": (1333, 2406, 109, "68.81 / 31.78", 10.65), "MM-CC": (143, 214, 107, "68.22 / 31.78", 16.41),
+    "MM-MF": (240, 289, 106, "67.92 / 32.08", 9.73), "SC-BP": (844, 1511, 331, "13.29 / 86.71", 5.35),
+    "SC-CC": (145, 230, 331, "13.29 / 86.71", 9.04), "SC-MF": (221, 277, 331, "13.29 / 86.71", 5.73),
+    "Tweets T": (4082, 36019, 1179, "55.64 / 44.36", 1.14), "NY Daily": (5145, 44152, 1016, "57.09 / 42.91", 1.21),
+    "Cities": (727, 7051, 212, "18.40 / 50.00 / 31.60", 3.31),
+}  # fmt: skip
+"""Table 1: features, edges, rows, percentages of the classes and of positive values; the sets at hand."""
 NAMED_TERMS = ("GO:0033554", "GO:0006950", "GO:0006412")
 OTHERS = ("3-NN", "5-NN", "7-NN", "C4.5", "SVM", "RF")
 
@@ -72,7 +84,8 @@ OTHERS = ("3-NN", "5-NN", "7-NN", "C4.5", "SVM", "RF")
 def study(data: str | Path | None = None, folder: str | Path = "results/rpv_selection", quick: bool = False) -> Study:
     found, missing = available(data_folder(data), FILES)
     chosen = {name: files for name, files in found.items() if not quick or name in QUICK}
-    return SelectionStudy(
+    return SomeCells(
+        is_wanted,
         {name: partial(load, name, tuple(map(str, files))) for name, files in chosen.items()},
         {
             **{
@@ -82,6 +95,7 @@ def study(data: str | Path | None = None, folder: str | Path = "results/rpv_sele
             },
             **{f"other: {name}": partial(without_selection, name=name) for name in OTHERS},
             "terms": most_selected,
+            "data": described,
         },
         splits=WholeData(1 if quick else 3),
         folder=folder,
@@ -89,16 +103,6 @@ def study(data: str | Path | None = None, folder: str | Path = "results/rpv_sele
         gains=["gm"],
         losses=["fit_seconds", "predict_seconds"],
     )
-
-
-class SelectionStudy(Study):
-    """Terms are listed once, for the four sets of biological processes (section 5.3.6)."""
-
-    def cells(self) -> list[Cell]:
-        """All cells but those of terms elsewhere."""
-        return [
-            cell for cell in super().cells() if cell.method != "terms" or (cell.dataset in TERM_SETS and not cell.split)
-        ]
 
 
 class WholeData:
@@ -118,6 +122,11 @@ class WholeData:
 
     def __repr__(self) -> str:
         return f"WholeData({self.n_repeats})"
+
+
+def is_wanted(cell: Cell) -> bool:
+    """Whether a method belongs to a data set: terms are listed once, for biological processes (section 5.3.6)."""
+    return cell.method not in ONCE or (not cell.split and (cell.method == "data" or cell.dataset in TERM_SETS))
 
 
 def load(name: str, files: tuple[str, ...]) -> Dataset:
@@ -162,6 +171,18 @@ def without_selection(data: Dataset, _: Dataset, seed: int, *, name: str) -> dic
     return {"gm": float(geometric_mean(members, chosen, average="weighted"))}
 
 
+def described(data: Dataset, _: Dataset, __: int) -> dict[str, float]:
+    """What Table 1 says of a data set: sizes, edges between features, shares of the classes and of positive values."""
+    counts = np.bincount(data.y)[::-1] / data.n_samples
+    return {
+        "features": data.n_features,
+        "edges": len(data.feature_hierarchy.edges),
+        "rows": data.n_samples,
+        **{f"class {number}": share for number, share in enumerate(counts, 1)},
+        "positive values": float(np.mean(data.X != 0)),
+    }
+
+
 def most_selected(data: Dataset, _: Dataset, seed: int) -> dict[str, float]:
     """The 15 terms that RPV selects in most rows, each left for testing once, with its share of them."""
     model = selecting_classifier("rpv", data.feature_hierarchy)
@@ -188,6 +209,7 @@ def printed() -> pd.DataFrame:
 
 
 TITLES = {
+    "sets": "Table 1: the data sets, ours [paper]",
     "agreement": "Mean difference from the paper, ours minus printed (mean absolute), in points",
     "differences": "The same, all predictions together and as means over folds",
     "ranks": "Average ranks and wins, ours [from the printed values]",
@@ -201,17 +223,13 @@ TITLES = {
 
 def findings(study: Study) -> str:
     """What was found beside what the paper printed."""
-    parts = ["# Hierarchical feature selection", ""]
-    if study.missing:
-        parts += [f"Not found, and left out: {', '.join(study.missing)}.", ""]
-    for name, table in tables(study).items():
-        parts += [f"## {TITLES.get(name, name)}", "", table, ""]
-    return "\n".join(parts)
+    return findings_under(study, "Hierarchical feature selection", tables(study), TITLES)
 
 
 def tables(study: Study) -> dict[str, str]:
     """The tables of the study's page."""
     made = {
+        "sets": data_sets(study),
         "agreement": differences(study, pooled_too=False),
         "differences": differences(study, pooled_too=True),
         "ranks": ranks(study),
@@ -253,6 +271,22 @@ def of(study: Study, measure: str, classifier: str, methods: tuple[str, ...]) ->
     table = 100 * study.table(measure)
     wanted = {f"{classifier}: {method}": method for method in methods}
     return table[[name for name in wanted if name in table.columns]].rename(columns=wanted)
+
+
+def data_sets(study: Study) -> str:
+    """Sizes, edges, classes and positive values, each beside Table 1's; classes and values in percent."""
+    results = study.results()
+    found = results[results["method"] == "data"].set_index("dataset")
+    sizes = ["features", "edges", "rows"]
+    lines = [header(["data set", *sizes, "classes, %", "positive values, %"])]
+    for name in [name for name in PAPER_SETS if name in found.index]:
+        own, paper = found.loc[name], PAPER_SETS[name]
+        classes = " / ".join(f"{100 * share:.2f}" for share in own.filter(like="class ").dropna())
+        counts = [f"{own[size]:.0f} [{printed}]" for size, printed in zip(sizes, paper, strict=False)]
+        lines.append(
+            row([name, *counts, f"{classes} [{paper[3]}]", f"{100 * own['positive values']:.2f} [{paper[4]:.2f}]"])
+        )
+    return "\n".join(lines) if len(found) else ""
 
 
 def accuracy_tables(study: Study) -> dict[str, str]:
