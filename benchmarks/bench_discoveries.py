@@ -38,7 +38,6 @@ from sklearn.base import clone
 
 from ramify.datasets import read
 from ramify.ensemble import ForestClassifier, ForestRegressor, LabelRankingForest, forest_choice
-from ramify.ensemble.growing import feature_table
 from ramify.features import Features, columns_of, learn_features
 from ramify.features.frames import take_rows
 from ramify.ranking import Discoveries, ForestRanker, audit, discoveries, forest_ranking, significance
@@ -46,7 +45,7 @@ from ramify.ranking.discovery import discover
 from ramify.ranking.discovery.control import CONTROLS, Graph, claimed_at, simes
 from ramify.ranking.discovery.outcome import Untestable
 from ramify.ranking.discovery.predictors import Predictors
-from ramify.ranking.discovery.redraw import FOREST_BINS, column_model
+from ramify.ranking.discovery.redraw import column_model
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.shown import shown_number, shown_p
 
@@ -440,10 +439,9 @@ def wide(n_models: int = 25) -> dict[str, Any]:
     values = np.asarray(features.values.toarray() if features.is_sparse else features.values, dtype=np.float64)
     predictors = Predictors(values, features.n_categories, 0)
     predictors.prepare()
-    table = feature_table(Features(values, features.n_categories), max_bins=FOREST_BINS, n_jobs=1)
     start = time.process_time()
     for feature in used[1 : n_models + 1].tolist():
-        column_model(predictors, feature, {feature}, table, seed=0)
+        column_model(predictors, feature, {feature}, seed=0)
     return {
         "method": "wide",
         "design": "struc_FUN",

@@ -81,19 +81,21 @@ class GainSums {
 template <class Loss>
 class Rounds {
  public:
-  Rounds(const FeatureTable& table, Loss loss, const Examples& examples, const BoostParams& params, const Poll& poll)
+  Rounds(const FeatureTable& table, Loss loss, const Examples& examples, const BoostParams& params, const Parts& parts,
+         const Poll& poll)
       : table_(table),
         loss_(std::move(loss)),
         params_(params),
+        parts_(parts),
         poll_([this, &poll](std::int64_t) { return !poll || poll(round_); }),
         team_(params.growth.n_threads, poll_),
         n_outputs_(loss_.n_outputs()),
         sketch_(n_outputs_, loss_.output_weights(), params.n_projections),
         lanes_(static_cast<int>(sketch_.n_columns()), !examples.weights.empty()),
-        grower_(table, lanes_, params.growth, team_),
+        grower_(table, lanes_, params.growth, parts, team_),
         gains_(table.n_features(), n_outputs_) {
     part_rows(examples);
-    base_ = loss_.base(learning_);
+    base_ = loss_.base(learning_, parts_);
     const auto n_cells = static_cast<std::size_t>(table.n_rows() * n_outputs_);
     scores_.resize(n_cells);
     responses_.resize(n_cells);
@@ -151,17 +153,20 @@ class Rounds {
     std::set_difference(examples.rows.begin(), examples.rows.end(), held_back_.begin(), held_back_.end(),
                         std::back_inserter(learning_.rows));
     learning_.weights = examples.weights;
-    total_weight_ = static_cast<double>(learning_.rows.size());
+    const double n_rows = parts_.sum(static_cast<double>(examples.rows.size()));
+    if (n_rows > static_cast<double>(std::int64_t{1} << 30))
+      throw std::invalid_argument("Trees are grown on at most 2^30 rows.");
+    total_weight_ = parts_.sum(static_cast<double>(learning_.rows.size()));
     if (learning_.weights.empty()) return;
-    double total = 0;
-    for (const double weight : learning_.weights) total += weight;
-    const Grid grid(2 * total);  // sums of weights are the same in any order from here on
-    total_weight_ = largest_weight_ = 0;
+    std::vector<double> largest{0};
+    for (const double weight : learning_.weights) largest[0] = std::max(largest[0], weight);
+    parts_.largest(largest);
+    const Grid grid(2 * n_rows * largest[0]);  // sums of weights are the same in any order from here on
+    total_weight_ = 0;
     for (double& weight : learning_.weights) weight = grid.rounded(weight);
-    for (const std::uint32_t row : learning_.rows) {
-      total_weight_ += weight_of(row);
-      largest_weight_ = std::max(largest_weight_, weight_of(row));
-    }
+    for (const std::uint32_t row : learning_.rows) total_weight_ += weight_of(row);
+    total_weight_ = parts_.sum(total_weight_);
+    largest_weight_ = grid.rounded(largest[0]);
   }
 
   /// What the summed losses of the rows held back are divided by.
@@ -200,8 +205,8 @@ class Rounds {
     return tree;
   }
 
-  /// Draw the rows of the round and project their gradients; returns how many there are. Whether a row is drawn depends
-  /// on nothing but the seed and the row.
+  /// Draw the rows of the round and project their gradients; returns how many there are in all parts. Whether a row is
+  /// drawn depends on nothing but the seed and the row.
   std::int64_t project(std::uint64_t seed, double share) {
     const RandomBits draws(seed, subset_stream);
     constexpr double n_draws = 9007199254740992.0;  // 2^53
@@ -214,7 +219,7 @@ class Rounds {
       std::size_t at = begin;
       for (std::size_t i = begin; i < end; ++i) {
         const std::uint32_t row = learning_.rows[i];
-        in_bag_[i] = draws(row) >> 11 < below;
+        in_bag_[i] = draws(number_of(row)) >> 11 < below;
         if (!in_bag_[i]) continue;
         bag_[at] = row;
         project_row(row, projected_.data() + at * n_dims, block);
@@ -223,12 +228,18 @@ class Rounds {
       block.n_drawn = static_cast<std::int64_t>(at - begin);
       blocks_[static_cast<std::size_t>(task)] = block;
     });
-    std::int64_t n_drawn = 0;
+    std::vector<double> largest{0, 0};
+    n_drawn_ = 0;
     for (Block& block : blocks_) {
-      block.first = n_drawn;
-      n_drawn += block.n_drawn;
+      block.first = n_drawn_;
+      n_drawn_ += block.n_drawn;
+      largest = {std::max<double>(largest[0], block.largest_projected), std::max(largest[1], block.largest_gradient)};
     }
-    return n_drawn;
+    parts_.largest(largest);
+    largest_projected_ = largest[0];
+    largest_gradient_ = largest[1];
+    n_drawn_in_all_ = static_cast<std::int64_t>(parts_.sum(static_cast<double>(n_drawn_)));
+    return n_drawn_in_all_;
   }
 
   void project_row(std::int64_t row, float* out, Block& block) {
@@ -250,15 +261,9 @@ class Rounds {
   /// Hand the grower its rows, with gradients as whole numbers: scaled to the widest range whose sums fit, and rounded
   /// up or down by chance, which leaves their mean.
   void round_gradients(std::uint64_t seed) {
-    float largest = 0;
-    std::int64_t n_drawn = 0;
-    for (const Block& block : blocks_) {
-      largest = std::max(largest, block.largest_projected);
-      n_drawn += block.n_drawn;
-    }
-    grower_.make_room(n_drawn);
-    const std::int32_t range = gradient_range(n_drawn);
-    const double scale = largest > 0 ? range / static_cast<double>(largest) : 0.0;
+    grower_.make_room(n_drawn_, n_drawn_in_all_);
+    const std::int32_t range = gradient_range(n_drawn_in_all_);
+    const double scale = largest_projected_ > 0 ? range / largest_projected_ : 0.0;
     const double weight_scale = range / largest_weight_;
     const int n_numbers = lanes_.n_dims + (lanes_.weighted ? 1 : 0);
     const RandomBits draws(seed, rounding_stream);
@@ -273,7 +278,7 @@ class Rounds {
         std::uint64_t bits = 0;
         for (int c = 0; c < lanes_.stride; ++c) values[c] = 0;
         for (int c = 0; c < n_numbers; ++c) {
-          if (c % 4 == 0) bits = draws(std::uint64_t{row} << 24 | static_cast<std::uint64_t>(c));
+          if (c % 4 == 0) bits = draws(number_of(row) << 24 | static_cast<std::uint64_t>(c));
           const bool is_gradient = c < lanes_.n_dims;
           const double value = is_gradient ? projected[c] * scale : weight_of(row) * weight_scale;
           const auto draw = static_cast<std::uint32_t>(bits >> (c % 4 * 16) & 0xFFFF);
@@ -312,9 +317,7 @@ class Rounds {
       for (std::int64_t first = 0; first < leaf.n_rows; first += leaf_rows_together)
         pieces_.push_back({leaf.node, leaf.rows + first, std::min(leaf_rows_together, leaf.n_rows - first)});
     }
-    double largest = 0;
-    for (const Block& block : blocks_) largest = std::max(largest, block.largest_gradient);
-    const Grid grid(2 * total_weight_ * largest), curvature_grid(2 * total_weight_);
+    const Grid grid(2 * total_weight_ * largest_gradient_), curvature_grid(2 * total_weight_);
     sums_.resize(pieces_.size() * static_cast<std::size_t>(2 * n_outputs_));
     leaf_sums_.resize(pieces_.size());
     const std::int64_t n_blocks = (n_outputs_ + outputs_together - 1) / outputs_together;
@@ -334,7 +337,25 @@ class Rounds {
                             curvature_grid, g + first, h + first);
       }
     });
+    if (parts_.are_several()) sum_leaves_of_parts(tree);
     if (lanes_.weighted) weigh_nodes(tree);
+  }
+
+  /// The same of all parts, leaf by leaf.
+  void sum_leaves_of_parts(const Tree& tree) {
+    const std::int64_t width = 2 * n_outputs_, n_leaves = (tree.n_nodes() + 1) / 2;
+    sums_of_leaves_.assign(static_cast<std::size_t>(n_leaves * width), 0.0);
+    for (const LeafSums& piece : leaf_sums_) {
+      double* const leaf = sums_of_leaves_.data() + tree.child[static_cast<std::size_t>(piece.node)] * width;
+      for (std::int64_t j = 0; j < width; ++j) leaf[j] += piece.gradients[j];
+    }
+    parts_.sum(sums_of_leaves_);
+    leaf_sums_.clear();
+    for (std::size_t node = 0; node < tree.feature.size(); ++node) {
+      if (tree.feature[node] >= 0) continue;
+      const double* const leaf = sums_of_leaves_.data() + tree.child[node] * width;
+      leaf_sums_.push_back({static_cast<std::int32_t>(node), leaf, leaf + n_outputs_});
+    }
   }
 
   void weigh_nodes(Tree& tree) const {
@@ -343,6 +364,7 @@ class Rounds {
       for (std::int64_t i = 0; i < leaf.n_rows; ++i)
         tree.weight[static_cast<std::size_t>(leaf.node)] += weight_of(leaf.rows[i]);
     }
+    parts_.sum(tree.weight);
     for (std::size_t i = tree.feature.size(); i-- > 0;) {
       const auto child = static_cast<std::size_t>(tree.child[i]);
       if (tree.feature[i] >= 0) tree.weight[i] = tree.weight[child] + tree.weight[child + 1];
@@ -383,9 +405,13 @@ class Rounds {
     }
   }
 
+  /// The number of a row among those of all parts.
+  std::uint64_t number_of(std::uint32_t row) const { return static_cast<std::uint64_t>(parts_.first_row()) + row; }
+
   const FeatureTable& table_;
   const Loss loss_;
   const BoostParams& params_;
+  const Parts& parts_;
   const Poll poll_;
   Team team_;
   const std::int64_t n_outputs_;
@@ -397,39 +423,44 @@ class Rounds {
   std::vector<std::uint32_t> held_back_;  ///< ascending
   double total_weight_ = 0, largest_weight_ = 1, held_back_weight_ = 0;
   std::vector<double> base_;
-  std::vector<float> scores_, responses_;  ///< rows x outputs; responses of the rows of the round's tree
+  std::vector<float> scores_, responses_;          ///< rows x outputs; responses of the rows of the round's tree
+  std::int64_t n_drawn_ = 0, n_drawn_in_all_ = 0;  ///< rows of the round's tree here, and in all parts
+  double largest_projected_ = 0, largest_gradient_ = 0;
   std::vector<Block> blocks_;
   std::vector<char> in_bag_;         ///< by place among the rows to learn from: is it drawn?
   std::vector<std::uint32_t> bag_;   ///< by block: the rows drawn
   std::vector<float> projected_;     ///< and their gradients
   std::vector<RowsOfLeaf> pieces_;   ///< of leaves
   std::vector<double> sums_;         ///< by piece: gradients, then curvatures
-  std::vector<LeafSums> leaf_sums_;  ///< by piece
-  std::vector<double> row_losses_;   ///< of the rows held back
+  std::vector<LeafSums> leaf_sums_;  ///< by piece, or by leaf where rows are parted
+  std::vector<double> sums_of_leaves_;
+  std::vector<double> row_losses_;  ///< of the rows held back
   std::int64_t round_ = 0;
 };
 
 template <class Loss>
 Boosted boost(const FeatureTable& table, Loss loss, const Examples& examples, const BoostParams& params,
-              const Poll& poll) {
+              const Parts& parts, const Poll& poll) {
   if (loss.n_rows() != table.n_rows())
     throw std::invalid_argument("Features and targets must have the same number of rows.");
-  if (table.n_rows() > (std::int64_t(1) << 30)) throw std::invalid_argument("Trees are grown on at most 2^30 rows.");
   if (loss.n_outputs() < 1 || params.growth.n_trees < 1 || params.n_projections < 1)
     throw std::invalid_argument("Boosting needs an output, a round and a projection.");
-  return Rounds<Loss>(table, std::move(loss), examples, params, poll).run();
+  if (parts.are_several() && (params.held_back > 0 || table.has_sparse() || table.row_bits() != nullptr))
+    throw std::invalid_argument(
+        "Rows in parts are all learnt from, and dense, with fewer than 64 columns of two values.");
+  return Rounds<Loss>(table, std::move(loss), examples, params, parts, poll).run();
 }
 
 }  // namespace
 
 Boosted boost_labels(const FeatureTable& table, const LabelRows& target, const Examples& examples,
-                     const BoostParams& params, const Poll& poll) {
-  return boost(table, LogisticLoss(target), examples, params, poll);
+                     const BoostParams& params, const Parts& parts, const Poll& poll) {
+  return boost(table, LogisticLoss(target), examples, params, parts, poll);
 }
 
 Boosted boost_numbers(const FeatureTable& table, const NumberRows& target, const Examples& examples,
-                      const BoostParams& params, const Poll& poll) {
-  return boost(table, SquaredLoss(target), examples, params, poll);
+                      const BoostParams& params, const Parts& parts, const Poll& poll) {
+  return boost(table, SquaredLoss(target), examples, params, parts, poll);
 }
 
 }  // namespace ramify

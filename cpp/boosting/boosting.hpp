@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/parts.hpp"
 #include "features/feature_table.hpp"
 #include "forest/growing.hpp"
 #include "scores/importances.hpp"
@@ -32,12 +33,13 @@ struct Boosted {
   std::vector<std::int64_t> held_back;  ///< rows to stop by, ascending
 };
 
-/// The logistic loss of every label: steps are log-odds.
+/// The logistic loss of every label: steps are log-odds. Where rows are parted, every part gets the same model, that of
+/// all rows in one place; tables are dense then, coded alike, with fewer than 64 columns of two values.
 Boosted boost_labels(const FeatureTable& table, const LabelRows& target, const Examples& examples,
-                     const BoostParams& params, const Poll& poll);
+                     const BoostParams& params, const Parts& parts, const Poll& poll);
 
 /// The squared loss of every target, standardised by the caller.
 Boosted boost_numbers(const FeatureTable& table, const NumberRows& target, const Examples& examples,
-                      const BoostParams& params, const Poll& poll);
+                      const BoostParams& params, const Parts& parts, const Poll& poll);
 
 }  // namespace ramify

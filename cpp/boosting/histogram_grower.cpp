@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t least_block = 1 << 14;   ///< rows of a piece of a job
 constexpr std::int64_t most_blocks = 64;        ///< of all rows
 constexpr std::int64_t most_results = 1 << 17;  ///< cuts looked for at once, but for those of one node
+constexpr std::int64_t most_sent_cells = 1 << 25;
 constexpr std::int64_t most_kept_cells = 1 << 26;
 constexpr std::size_t n_locks = 64;
 
@@ -65,8 +66,14 @@ class SparseReader {
 
 }  // namespace
 
-HistogramGrower::HistogramGrower(const FeatureTable& table, const Lanes& lanes, const GrowParams& params, Team& team)
-    : table_(table), lanes_(lanes), params_(params), team_(team), locks_(std::make_unique<std::mutex[]>(n_locks)) {
+HistogramGrower::HistogramGrower(const FeatureTable& table, const Lanes& lanes, const GrowParams& params,
+                                 const Parts& parts, Team& team)
+    : table_(table),
+      lanes_(lanes),
+      params_(params),
+      parts_(parts),
+      team_(team),
+      locks_(std::make_unique<std::mutex[]>(n_locks)) {
   const CutLimits limits{params.min_samples_leaf, params.min_category_rows};
   std::int64_t most_cells = 0;
   for (std::int64_t f = 0; f < table.n_features(); ++f) {
@@ -87,8 +94,9 @@ HistogramGrower::HistogramGrower(const FeatureTable& table, const Lanes& lanes, 
   if (keeps_) most_kept_ = static_cast<std::size_t>(most_kept_cells / n_kept_cells_);
 }
 
-void HistogramGrower::make_room(std::int64_t n_rows) {
+void HistogramGrower::make_room(std::int64_t n_rows, std::int64_t n_rows_in_all) {
   n_rows_ = n_rows;
+  n_rows_in_all_ = n_rows_in_all;
   block_rows_ = std::max(least_block, n_rows / most_blocks + 1);
   for (auto& rows : rows_) rows.resize(static_cast<std::size_t>(n_rows));
   for (auto& values : values_) values.resize(static_cast<std::size_t>(n_rows * lanes_.stride));
@@ -99,7 +107,10 @@ Tree HistogramGrower::grow(std::uint64_t seed) {
   Tree tree;
   begin_tree(seed, tree);
   const std::int64_t width = std::max<std::int64_t>(1, std::min(params_.max_features, table_.n_features()));
-  const auto batch = static_cast<std::size_t>(std::max<std::int64_t>(2, most_results / width));
+  std::int64_t at_once = most_results;
+  if (parts_.are_several())
+    at_once = std::min(at_once, most_sent_cells / static_cast<std::int64_t>(spaces_[0].histogram.size() + 1));
+  const auto batch = static_cast<std::size_t>(std::max<std::int64_t>(2, at_once / width));
   for (std::int64_t depth = 0; !level_.empty(); ++depth) {
     next_level_.clear();
     next_totals_.clear();
@@ -135,8 +146,8 @@ void HistogramGrower::begin_tree(std::uint64_t seed, Tree& tree) {
   free_kept_.clear();
   for (std::size_t k = kept_.size(); k-- > 0;) free_kept_.push_back(static_cast<std::int32_t>(k));
   add_node(tree);
-  tree.weight[0] = static_cast<double>(n_rows_);
-  if (!may_split(n_rows_, 0)) return close(0, 0, static_cast<std::uint32_t>(n_rows_));
+  tree.weight[0] = static_cast<double>(n_rows_in_all_);
+  if (!may_split(n_rows_in_all_, 0)) return close(0, 0, static_cast<std::uint32_t>(n_rows_));
   if (!place_of_row_.empty()) {
     const std::int64_t n = table_.n_rows();
     team_.run(n_blocks_of(n, least_block), [&](std::int64_t task, int) {
@@ -149,10 +160,11 @@ void HistogramGrower::begin_tree(std::uint64_t seed, Tree& tree) {
   root.id = 0;
   root.begin = 0;
   root.end = static_cast<std::uint32_t>(n_rows_);
+  root.n_rows = n_rows_in_all_;
   std::vector<std::uint32_t> all(static_cast<std::size_t>(table_.n_features()));
   std::iota(all.begin(), all.end(), 0u);
   root.live = std::make_shared<const std::vector<std::uint32_t>>(std::move(all));
-  root.kept = keeps_ && may_split(n_rows_, 1) ? take_kept() : -1;
+  root.kept = keeps_ && may_split(n_rows_in_all_, 1) ? take_kept() : -1;
   level_.push_back(std::move(root));
 }
 
@@ -172,6 +184,7 @@ void HistogramGrower::sum_root() {
     const std::lock_guard<std::mutex> lock(locks_[0]);
     for (std::size_t c = 0; c < sums.size(); ++c) totals_[c] += sums[c];
   });
+  parts_.sum(totals_);
 }
 
 bool HistogramGrower::may_split(std::int64_t n_rows, std::int64_t depth) const {
@@ -271,7 +284,7 @@ void HistogramGrower::list_dense_jobs(std::size_t at) {
   std::size_t small = at, large = at;
   if (level_[at].sibling >= 0) {
     large = static_cast<std::size_t>(level_[at].sibling);
-    if (level_[small].end - level_[small].begin >= level_[large].end - level_[large].begin) std::swap(small, large);
+    if (level_[small].n_rows >= level_[large].n_rows) std::swap(small, large);
   }
   const auto each_new = [this](std::size_t place, auto visit) {
     Open& node = level_[place];
@@ -325,7 +338,7 @@ void HistogramGrower::add_dense_job(std::size_t at, std::uint32_t feature, std::
   if (node.kept >= 0) {
     job.target = kept_histogram(node.kept, feature);
     kept_state(node.kept, feature) = 2;
-  } else if (job.n_blocks > 1) {
+  } else if (job.n_blocks > 1 || parts_.are_several()) {
     if (n_shared_ == shared_.size()) shared_.emplace_back(spaces_[0].histogram.size());
     job.target = shared_[n_shared_++].data();
   }
@@ -366,7 +379,7 @@ std::int32_t HistogramGrower::take_kept() {
   return kept;
 }
 
-/// Do all jobs, small ones together.
+/// Do all jobs, small ones together; where rows are parted, cuts are found when histograms of all parts are known.
 void HistogramGrower::run_jobs() {
   pieces_.clear();
   std::vector<std::int64_t>& costs = spaces_[0].costs;
@@ -385,18 +398,18 @@ void HistogramGrower::run_jobs() {
   }
   const std::int64_t total = std::accumulate(costs.begin(), costs.end(), std::int64_t{0});
   const std::int64_t share = std::clamp<std::int64_t>(total / (8 * team_.n_threads()), 1 << 10, 1 << 14);
-  parts_.assign(1, 0);
+  shares_.assign(1, 0);
   std::int64_t together = 0;
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     together += costs[i];
     if (together < share && i + 1 < pieces_.size()) continue;
-    parts_.push_back(static_cast<std::int32_t>(i) + 1);
+    shares_.push_back(static_cast<std::int32_t>(i) + 1);
     together = 0;
   }
-  team_.run(static_cast<std::int64_t>(parts_.size()) - 1, [&](std::int64_t task, int thread) {
+  team_.run(static_cast<std::int64_t>(shares_.size()) - 1, [&](std::int64_t task, int thread) {
     Workspace& space = spaces_[static_cast<std::size_t>(thread)];
     const auto part = static_cast<std::size_t>(task);
-    for (std::int32_t i = parts_[part]; i < parts_[part + 1]; ++i) {
+    for (std::int32_t i = shares_[part]; i < shares_[part + 1]; ++i) {
       const Piece piece = pieces_[static_cast<std::size_t>(i)];
       if (piece.job < 0) {
         do_sparse(sparse_[static_cast<std::size_t>(~piece.job)], space);
@@ -407,6 +420,23 @@ void HistogramGrower::run_jobs() {
       }
     }
   });
+  if (parts_.are_several()) put_parts_together();
+}
+
+/// Sum the histograms over all parts, and find the cuts.
+void HistogramGrower::put_parts_together() {
+  of_parts_.clear();
+  for (const DenseJob& job : dense_) of_parts_.insert(of_parts_.end(), job.target, job.target + n_cells(job.feature));
+  parts_.sum(of_parts_);
+  const std::int32_t* summed = of_parts_.data();
+  for (const DenseJob& job : dense_) {
+    std::copy_n(summed, n_cells(job.feature), job.target);
+    summed += n_cells(job.feature);
+  }
+  team_.run(static_cast<std::int64_t>(dense_.size()), [&](std::int64_t task, int thread) {
+    const DenseJob& job = dense_[static_cast<std::size_t>(task)];
+    finish_dense(job, job.target, false, spaces_[static_cast<std::size_t>(thread)]);
+  });
 }
 
 /// A node of one block.
@@ -415,7 +445,7 @@ void HistogramGrower::do_dense(const DenseJob& job, Workspace& space) {
   const ColumnHead& column = table_.head(job.feature);
   const std::int64_t n_rows = node.end - node.begin;
   const std::uint32_t* const rows = rows_[at_].data() + node.begin;
-  const bool few = 2 * n_rows < column.n_codes;
+  const bool few = !parts_.are_several() && 2 * n_rows < column.n_codes;
   std::int32_t* histogram = space.histogram.data();
   if (job.target != nullptr) {
     histogram = job.target;
@@ -423,6 +453,7 @@ void HistogramGrower::do_dense(const DenseJob& job, Workspace& space) {
   }
   add_to_histogram(column, lanes_, rows, values_[at_].data() + std::int64_t{node.begin} * lanes_.stride, n_rows,
                    histogram);
+  if (parts_.are_several()) return;
   if (few) list_codes(column, rows, n_rows, space.bits, space.codes);
   finish_dense(job, histogram, few, space);
   if (job.target != nullptr) return;
@@ -456,7 +487,7 @@ void HistogramGrower::do_block(std::size_t at, std::int32_t block, Workspace& sp
     last = --job.pending == 0;
   }
   std::fill_n(histogram, n, 0);
-  if (last) finish_dense(job, job.target, false, space);
+  if (last && !parts_.are_several()) finish_dense(job, job.target, false, space);
 }
 
 void HistogramGrower::finish_dense(const DenseJob& job, const std::int32_t* histogram, bool codes_known,
@@ -599,7 +630,7 @@ void HistogramGrower::open_children(std::size_t at, std::int64_t depth, Tree& tr
   }
   const std::int32_t* const left = lanes_at(left_sums_, node.best);
   const std::int32_t* const total = lanes_at(totals_, static_cast<std::int64_t>(at));
-  node.middle = node.begin + static_cast<std::uint32_t>(left[lanes_.count_lane()]);
+  const std::int64_t n_left = left[lanes_.count_lane()];
   const std::int32_t child = tree.child[static_cast<std::size_t>(node.id)];
   std::shared_ptr<const std::vector<std::uint32_t>> live = node.live;
   if (node.n_varying < static_cast<std::int64_t>(node.results.size())) {
@@ -610,20 +641,19 @@ void HistogramGrower::open_children(std::size_t at, std::int64_t depth, Tree& tr
     }
     live = std::make_shared<const std::vector<std::uint32_t>>(std::move(varying));
   }
-  const std::uint32_t ends[3] = {node.begin, node.middle, node.end};
   for (int side = 0; side < 2; ++side) {
-    const std::uint32_t begin = ends[side], end = ends[side + 1];
-    tree.weight[static_cast<std::size_t>(child + side)] = end - begin;
-    if (!may_split(end - begin, depth + 1)) {
-      leaves_.push_back({child + side, rows_[1 - at_].data() + begin, end - begin});
+    const std::int64_t n_rows = side == 0 ? n_left : node.n_rows - n_left;
+    tree.weight[static_cast<std::size_t>(child + side)] = static_cast<double>(n_rows);
+    if (!may_split(n_rows, depth + 1)) {
+      (side == 0 ? node.left_leaf : node.right_leaf) = static_cast<std::int32_t>(leaves_.size());
+      leaves_.push_back({child + side, nullptr, 0});
       continue;
     }
     const auto place = static_cast<std::int32_t>(next_level_.size());
     (side == 0 ? node.left_child : node.right_child) = place;
     Open open{};
     open.id = child + side;
-    open.begin = begin;
-    open.end = end;
+    open.n_rows = n_rows;
     open.live = live;
     next_level_.push_back(std::move(open));
     for (int c = 0; c < lanes_.stride; ++c) next_totals_.push_back(side == 0 ? left[c] : total[c] - left[c]);
@@ -632,12 +662,12 @@ void HistogramGrower::open_children(std::size_t at, std::int64_t depth, Tree& tr
     next_level_[static_cast<std::size_t>(node.left_child)].sibling = node.right_child;
     next_level_[static_cast<std::size_t>(node.right_child)].sibling = node.left_child;
   }
-  hand_on_histograms(node, params_.max_depth < 0 || depth + 2 < params_.max_depth);
+  hand_on_histograms(node, 2 * n_left >= node.n_rows, params_.max_depth < 0 || depth + 2 < params_.max_depth);
 }
 
 /// The larger child takes the histograms of its parent, to turn them into its own; the smaller one keeps its own only
 /// where it may have children that are split.
-void HistogramGrower::hand_on_histograms(const Open& parent, bool kept_on) {
+void HistogramGrower::hand_on_histograms(const Open& parent, bool left_is_larger, bool kept_on) {
   if (parent.kept < 0) return;
   const std::int32_t left = parent.left_child, right = parent.right_child;
   if (left < 0 && right < 0) {
@@ -651,7 +681,6 @@ void HistogramGrower::hand_on_histograms(const Open& parent, bool kept_on) {
     return;
   }
   for (char& state : states) state = state == 2 ? 1 : 0;
-  const bool left_is_larger = parent.middle - parent.begin >= parent.end - parent.middle;
   next_level_[static_cast<std::size_t>(left_is_larger ? left : right)].kept = parent.kept;
   if (kept_on) next_level_[static_cast<std::size_t>(left_is_larger ? right : left)].kept = take_kept();
 }
@@ -662,34 +691,39 @@ void HistogramGrower::part_rows(const Tree& tree) {
   for (std::size_t at = 0; at < level_.size(); ++at) {
     const Open& node = level_[at];
     if (node.best < 0) continue;
-    for (std::int64_t begin = node.begin; begin < node.end; begin += block_rows_) {
+    std::int64_t begin = node.begin;
+    do {  // a node without rows here is a slice too: its children have their places
       const auto end = static_cast<std::uint32_t>(std::min<std::int64_t>(node.end, begin + block_rows_));
       slices_.push_back({static_cast<std::int32_t>(at), static_cast<std::uint32_t>(begin), end});
-    }
+      begin += block_rows_;
+    } while (begin < node.end);
   }
   const auto n_slices = static_cast<std::int64_t>(slices_.size());
   team_.run(n_slices, [&](std::int64_t task, int) {
     Slice& slice = slices_[static_cast<std::size_t>(task)];
-    const Open& node = level_[static_cast<std::size_t>(slice.node)];
+    Open& node = level_[static_cast<std::size_t>(slice.node)];
     note_sides(node, tree, slice.begin, slice.end);
     slice.left = static_cast<std::uint32_t>(
         std::count(goes_left_.begin() + slice.begin, goes_left_.begin() + slice.end, std::uint8_t{1}));
-    if (slice.begin == node.begin && slice.end == node.end) {
-      if (slice.left != node.middle - node.begin)
-        throw std::logic_error("A split parts its rows otherwise than it was counted.");
-      move_rows(node, slice.begin, slice.end, node.begin, node.middle);
-    }
+    if (slice.begin != node.begin || slice.end != node.end) return;
+    place_children(node, slice.left);
+    move_rows(node, slice.begin, slice.end, node.begin, node.middle);
   });
-  std::uint32_t left = 0, right = 0;
   bool any_parted = false;
-  for (Slice& slice : slices_) {
-    const Open& node = level_[static_cast<std::size_t>(slice.node)];
-    if (slice.begin == node.begin) left = node.begin, right = node.middle;
-    any_parted = any_parted || slice.end - slice.begin < node.end - node.begin;
-    const std::uint32_t n_left = slice.left;
-    slice.left = left;
-    left += n_left;
-    right += slice.end - slice.begin - n_left;
+  for (std::size_t first = 0; first < slices_.size();) {
+    Open& node = level_[static_cast<std::size_t>(slices_[first].node)];
+    std::size_t last = first;
+    std::uint32_t n_left = 0;
+    for (; last < slices_.size() && slices_[last].node == slices_[first].node; ++last) {
+      const std::uint32_t before = n_left;
+      n_left += slices_[last].left;
+      slices_[last].left = node.begin + before;
+    }
+    if (last - first > 1) {
+      any_parted = true;
+      place_children(node, n_left);
+    }
+    first = last;
   }
   if (!any_parted) return;
   team_.run(n_slices, [&](std::int64_t task, int) {
@@ -699,6 +733,27 @@ void HistogramGrower::part_rows(const Tree& tree) {
     const std::uint32_t before = slice.begin - node.begin, left_before = slice.left - node.begin;
     move_rows(node, slice.begin, slice.end, slice.left, node.middle + (before - left_before));
   });
+}
+
+/// Give the children of a node their places, now that the rows here that go left are counted.
+void HistogramGrower::place_children(Open& node, std::uint32_t n_left) {
+  node.middle = node.begin + n_left;
+  const std::uint32_t ends[3] = {node.begin, node.middle, node.end};
+  const std::int32_t children[2] = {node.left_child, node.right_child}, leaves[2] = {node.left_leaf, node.right_leaf};
+  for (int side = 0; side < 2; ++side) {
+    const std::uint32_t begin = ends[side], end = ends[side + 1];
+    if (children[side] >= 0) {
+      Open& child = next_level_[static_cast<std::size_t>(children[side])];
+      child.begin = begin;
+      child.end = end;
+      if (!parts_.are_several() && end - begin != child.n_rows)
+        throw std::logic_error("A split parts its rows otherwise than it was counted.");
+    } else {
+      RowsOfLeaf& leaf = leaves_[static_cast<std::size_t>(leaves[side])];
+      leaf.rows = rows_[1 - at_].data() + begin;
+      leaf.n_rows = end - begin;
+    }
+  }
 }
 
 /// Note which rows at places [begin, end) of a node go left.

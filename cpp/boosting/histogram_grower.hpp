@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/parts.hpp"
 #include "base/team.hpp"
 #include "boosting/histogram.hpp"
 #include "boosting/histogram_cuts.hpp"
@@ -25,16 +26,18 @@ struct RowsOfLeaf {
 };
 
 /// Grows one tree after another; the memory is used again. A tree does not depend on the number of threads, on the
-/// order of the rows or on how they are parted.
+/// order of the rows or on how they are parted: histograms of all parts are put together before cuts are looked for.
 class HistogramGrower {
  public:
-  HistogramGrower(const FeatureTable& table, const Lanes& lanes, const GrowParams& params, Team& team);
+  HistogramGrower(const FeatureTable& table, const Lanes& lanes, const GrowParams& params, const Parts& parts,
+                  Team& team);
 
   HistogramGrower(const HistogramGrower&) = delete;
   HistogramGrower& operator=(const HistogramGrower&) = delete;
 
-  /// Room for the rows of the next tree, each once, and for the lanes of each; the caller fills it.
-  void make_room(std::int64_t n_rows);
+  /// Room for the rows of the next tree, each once, and for the lanes of each; the caller fills it. All parts have
+  /// `n_rows_in_all`.
+  void make_room(std::int64_t n_rows, std::int64_t n_rows_in_all);
   std::uint32_t* rows() { return rows_[0].data(); }
   std::int16_t* values() { return values_[0].data(); }
 
@@ -49,7 +52,8 @@ class HistogramGrower {
   /// A node of the level at hand.
   struct Open {
     std::int32_t id;
-    std::uint32_t begin, end;   ///< its rows
+    std::uint32_t begin, end;   ///< its rows here
+    std::int64_t n_rows = 0;    ///< in all parts
     std::int32_t sibling = -1;  ///< its place in the level, -1 if that is a leaf
     std::int32_t kept = -1;     ///< where its histograms are kept; before, those of its parent may be there
     std::shared_ptr<const std::vector<std::uint32_t>> live;  ///< features that are not known to be constant
@@ -58,6 +62,7 @@ class HistogramGrower {
     std::int64_t n_drawn = 0, n_varying = 0;
     std::int32_t best = -1;                          ///< its best result
     std::int32_t left_child = -1, right_child = -1;  ///< places in the next level, -1 for leaves
+    std::int32_t left_leaf = -1, right_leaf = -1;    ///< places among the leaves, -1 for others
     std::uint32_t middle = 0;                        ///< where the rows of the right child begin
   };
 
@@ -129,6 +134,7 @@ class HistogramGrower {
   std::int32_t* kept_histogram(std::int32_t kept, std::uint32_t feature);
   char& kept_state(std::int32_t kept, std::uint32_t feature);
   void run_jobs();
+  void put_parts_together();
   void do_dense(const DenseJob& job, Workspace& space);
   void do_block(std::size_t job, std::int32_t block, Workspace& space);
   void finish_dense(const DenseJob& job, const std::int32_t* histogram, bool codes_known, Workspace& space);
@@ -139,9 +145,10 @@ class HistogramGrower {
   void choose(Open& node, Tree& tree);
   void write_split(Open& node, Tree& tree);
   void open_children(std::size_t at, std::int64_t depth, Tree& tree);
-  void hand_on_histograms(const Open& parent, bool kept_on);
+  void hand_on_histograms(const Open& parent, bool left_is_larger, bool kept_on);
   std::int32_t take_kept();
   void part_rows(const Tree& tree);
+  void place_children(Open& node, std::uint32_t n_left);
   void note_sides(const Open& node, const Tree& tree, std::uint32_t begin, std::uint32_t end);
   void move_rows(const Open& node, std::uint32_t begin, std::uint32_t end, std::uint32_t left, std::uint32_t right);
   void close(std::int32_t id, std::uint32_t begin, std::uint32_t end);
@@ -149,9 +156,10 @@ class HistogramGrower {
   const FeatureTable& table_;
   const Lanes lanes_;
   const GrowParams& params_;
+  const Parts& parts_;
   Team& team_;
   std::vector<Workspace> spaces_;
-  std::int64_t n_rows_ = 0, block_rows_ = 0;
+  std::int64_t n_rows_ = 0, n_rows_in_all_ = 0, block_rows_ = 0;
   std::uint64_t seed_ = 0;
   bool children_split_ = false;  ///< may the next level be split?
 
@@ -172,8 +180,9 @@ class HistogramGrower {
   std::vector<Wanted> wanted_;
   std::vector<std::int32_t> sparse_job_of_;  ///< by feature, -1 between waves
   std::vector<Piece> pieces_;
-  std::vector<std::int32_t> parts_;                ///< where the pieces of a task begin
-  std::vector<std::vector<std::int32_t>> shared_;  ///< histograms that several threads add to and nobody keeps
+  std::vector<std::int32_t> shares_;               ///< where the pieces of a task begin
+  std::vector<std::vector<std::int32_t>> shared_;  ///< histograms that several threads or parts add to, nobody keeps
+  std::vector<std::int32_t> of_parts_;             ///< all histograms that are put together
   std::size_t n_shared_ = 0;
   std::unique_ptr<std::mutex[]> locks_;
   std::vector<std::int32_t> result_of_sibling_;  ///< by feature, -1 between nodes

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/parts.hpp"
 #include "boosting/exact_sums.hpp"
 #include "boosting/logistic.hpp"
 #include "forest/bagging.hpp"
@@ -24,7 +25,7 @@ class LogisticLoss {
   const double* output_weights() const { return labels_.label_weights; }
 
   /// Log-odds of the frequencies, which are kept away from 0 and 1.
-  std::vector<double> base(const Examples& examples) const {
+  std::vector<double> base(const Examples& examples, const Parts& parts) const {
     std::vector<double> counts(static_cast<std::size_t>(labels_.n_labels), 0.0), unknown(counts.size(), 0.0);
     double total = 0;
     for (const std::uint32_t row : examples.rows) {
@@ -35,6 +36,9 @@ class LogisticLoss {
       each_unknown(row, 0, labels_.n_labels,
                    [&](std::int64_t label) { unknown[static_cast<std::size_t>(label)] += weight; });
     }
+    total = parts.sum(total);
+    parts.sum(counts);
+    if (labels_.partly_known()) parts.sum(unknown);
     constexpr double rarest = 1e-4;
     for (std::size_t j = 0; j < counts.size(); ++j) {
       const double share = std::min(1 - rarest, std::max(rarest, counts[j] / (total - unknown[j])));
@@ -114,7 +118,7 @@ class SquaredLoss {
   std::int64_t n_outputs() const { return numbers_.n_targets; }
   const double* output_weights() const { return numbers_.target_weights; }
 
-  std::vector<double> base(const Examples&) const {
+  std::vector<double> base(const Examples&, const Parts&) const {
     return std::vector<double>(static_cast<std::size_t>(numbers_.n_targets), 0.0);
   }
 

@@ -93,6 +93,35 @@ void sum_columns(const SparseMatrix& X, const Differences& differences, const Bi
   }
 }
 
+/// The sums of `width` features per task; those of a feature are the same whatever the width.
+template <int width>
+std::vector<double> sums_of_dense(const DenseRows& X, const Differences& differences, const WeightedPairs& pairs,
+                                  int n_threads, const Poll& poll) {
+  const RowDifferences rows(differences, {X});
+  std::vector<double> sums(at(X.n_features * pairs.n_columns), 0.0);
+  const auto task = [&](std::int64_t block, int, const Control& control) {
+    const std::int64_t first = block * width, last = std::min(X.n_features, first + width);
+    std::vector<double> of_columns(at(pairs.n_columns * width), 0.0);
+    double difference[width] = {};
+    for (std::int64_t p = 0; p < pairs.n_pairs; ++p) {
+      if (p % 4096 == 0) control.check();
+      rows.between(X.values + pairs.first[p] * X.n_features, X.values + pairs.second[p] * X.n_features, first, last,
+                   difference);
+      for (std::int64_t e = pairs.offsets[p]; e < pairs.offsets[p + 1]; ++e) {
+        const double coefficient = pairs.coefficients[e];
+        double* const sum = of_columns.data() + pairs.columns[e] * width;
+        for (std::int64_t k = 0; k < width; ++k) sum[k] += coefficient * difference[k];
+      }
+    }
+    for (std::int64_t f = first; f < last; ++f) {
+      for (std::int64_t c = 0; c < pairs.n_columns; ++c)
+        sums[at(f * pairs.n_columns + c)] = of_columns[at(c * width + f - first)];
+    }
+  };
+  run_tasks((X.n_features + width - 1) / width, n_threads, task, poll);
+  return sums;
+}
+
 }  // namespace
 
 double Differences::between_any(const FeatureScale& scale, double a, double b) const {
@@ -112,29 +141,9 @@ double Differences::between_any(const FeatureScale& scale, double a, double b) c
 
 std::vector<double> difference_sums_dense(const DenseRows& X, const Differences& differences,
                                           const WeightedPairs& pairs, int n_threads, const Poll& poll) {
-  const RowDifferences rows(differences, {X});
-  std::vector<double> sums(at(X.n_features * pairs.n_columns), 0.0);
-  const auto task = [&](std::int64_t block, int, const Control& control) {
-    const std::int64_t first = block * features_per_task, last = std::min(X.n_features, first + features_per_task);
-    std::vector<double> of_columns(at(pairs.n_columns * features_per_task), 0.0);
-    double difference[features_per_task] = {};
-    for (std::int64_t p = 0; p < pairs.n_pairs; ++p) {
-      if (p % 4096 == 0) control.check();
-      rows.between(X.values + pairs.first[p] * X.n_features, X.values + pairs.second[p] * X.n_features, first, last,
-                   difference);
-      for (std::int64_t e = pairs.offsets[p]; e < pairs.offsets[p + 1]; ++e) {
-        const double coefficient = pairs.coefficients[e];
-        double* const sum = of_columns.data() + pairs.columns[e] * features_per_task;
-        for (std::int64_t k = 0; k < features_per_task; ++k) sum[k] += coefficient * difference[k];
-      }
-    }
-    for (std::int64_t f = first; f < last; ++f) {
-      for (std::int64_t c = 0; c < pairs.n_columns; ++c)
-        sums[at(f * pairs.n_columns + c)] = of_columns[at(c * features_per_task + f - first)];
-    }
-  };
-  run_tasks((X.n_features + features_per_task - 1) / features_per_task, n_threads, task, poll);
-  return sums;
+  const bool few = X.n_features < 2 * n_threads * features_per_task;
+  return few && n_threads > 1 ? sums_of_dense<4>(X, differences, pairs, n_threads, poll)
+                              : sums_of_dense<features_per_task>(X, differences, pairs, n_threads, poll);
 }
 
 std::vector<double> difference_sums_sparse(const SparseMatrix& X, const Differences& differences,

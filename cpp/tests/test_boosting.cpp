@@ -30,11 +30,11 @@ void threads_do_not_change_a_bit() {
   BoostParams params = boost_params(6, 5);
   params.held_back = 0.2;
   params.patience = 6;
-  const Boosted serial = boost_labels(table, data.label_rows(), data.examples(), params, {});
+  const Boosted serial = boost_labels(table, data.label_rows(), data.examples(), params, {}, {});
   validate(serial.forest);
   for (const int n_threads : {2, 5}) {
     params.growth.n_threads = n_threads;
-    const Boosted threaded = boost_labels(table, data.label_rows(), data.examples(), params, {});
+    const Boosted threaded = boost_labels(table, data.label_rows(), data.examples(), params, {}, {});
     CHECK(same_trees(serial.forest, threaded.forest));
     CHECK(serial.history == threaded.history);
     CHECK(serial.gains.values == threaded.gains.values);
@@ -65,8 +65,8 @@ void rounds_reduce_the_loss() {
   const FeatureTable table = data.table();
   double before = 1e9;
   for (const std::int64_t n_rounds : {1, 10, 60}) {
-    const double loss =
-        loss_of(data, boost_labels(table, data.label_rows(), data.examples(), boost_params(n_rounds, 4), {}), table);
+    const double loss = loss_of(
+        data, boost_labels(table, data.label_rows(), data.examples(), boost_params(n_rounds, 4), {}, {}), table);
     CHECK(loss < before);
     before = loss;
   }
@@ -77,7 +77,7 @@ void history_is_the_loss_of_the_rows_held_back() {
   BoostParams params = boost_params(40, 4);
   params.held_back = 0.25;
   params.patience = 3;
-  const Boosted found = boost_labels(data.table(), data.label_rows(), data.examples(), params, {});
+  const Boosted found = boost_labels(data.table(), data.label_rows(), data.examples(), params, {}, {});
   const auto n_done = static_cast<std::int64_t>(found.history.size()) - 1;
   const auto best = std::min_element(found.history.begin() + 1, found.history.end()) - found.history.begin();
   CHECK(found.forest.n_trees() == best);
@@ -88,7 +88,7 @@ void small_steps_are_left_out() {
   const ForestData data(150, 8, 40, 4);
   BoostParams params = boost_params(3, 4);
   params.tolerance = 0.5;
-  const Boosted found = boost_labels(data.table(), data.label_rows(), data.examples(), params, {});
+  const Boosted found = boost_labels(data.table(), data.label_rows(), data.examples(), params, {}, {});
   validate(found.forest);
   for (const auto& tree : found.forest.trees) {
     for (const double step : tree->leaf_values) {
@@ -101,7 +101,7 @@ void small_steps_are_left_out() {
 void numbers_come_closer() {
   const ForestData data(200, 8, 2, 5);
   const FeatureTable table = data.table();
-  const Boosted found = boost_numbers(table, data.number_rows(), data.examples(), boost_params(50, 4), {});
+  const Boosted found = boost_numbers(table, data.number_rows(), data.examples(), boost_params(50, 4), {}, {});
   std::vector<double> out(400);
   predict(found.forest, *table_rows(table), {0, 200}, 2, {}, out.data());
   double before = 0, after = 0;

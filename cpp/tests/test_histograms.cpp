@@ -42,8 +42,10 @@ struct WholeGradients {
 };
 
 /// A tree on all rows, handed over in the given order.
+const Parts one_part;
+
 Tree grown(HistogramGrower& grower, const WholeGradients& gradients, const std::vector<std::uint32_t>& rows) {
-  grower.make_room(static_cast<std::int64_t>(rows.size()));
+  grower.make_room(static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     grower.rows()[i] = rows[i];
     std::copy_n(gradients.of(rows[i]), gradients.lanes.stride,
@@ -183,7 +185,7 @@ void trees_equal_the_slow_reference() {
       const FeatureTable table = data.table(255);
       const WholeGradients gradients(data, n_dims, weighted, 1);
       const GrowParams params = tree_params(9, 4);
-      HistogramGrower grower(table, gradients.lanes, params, team);
+      HistogramGrower grower(table, gradients.lanes, params, one_part, team);
       const Tree tree = grown(grower, gradients, all_rows(data.n_rows));
       CHECK(tree.n_nodes() > 5);
       check_splits(table, gradients, params, grower, tree);
@@ -218,7 +220,8 @@ void sparse_columns_give_the_trees_of_dense_ones() {
   const WholeGradients gradients(data, 4, true, 2);
   for (const std::int64_t max_features : {4, 15}) {
     const GrowParams params = tree_params(max_features, -1);
-    HistogramGrower of_sparse(sparse, gradients.lanes, params, team), of_dense(dense, gradients.lanes, params, team);
+    HistogramGrower of_sparse(sparse, gradients.lanes, params, one_part, team),
+        of_dense(dense, gradients.lanes, params, one_part, team);
     const Tree tree = grown(of_sparse, gradients, all_rows(data.n_rows));
     CHECK(tree.n_nodes() > 50);
     CHECK(equal_trees(tree, grown(of_dense, gradients, all_rows(data.n_rows))));
@@ -232,7 +235,7 @@ void the_order_of_rows_does_not_matter() {
   const FeatureTable table = stored_densely(data.table(255));
   const WholeGradients gradients(data, 3, false, 3);
   const GrowParams params = tree_params(3, 6);
-  HistogramGrower grower(table, gradients.lanes, params, team);
+  HistogramGrower grower(table, gradients.lanes, params, one_part, team);
   std::vector<std::uint32_t> rows = all_rows(data.n_rows);
   const Tree tree = grown(grower, gradients, rows);
   Random random(1, 1);
@@ -339,7 +342,7 @@ void cuts_that_rounding_feigns_are_not_made() {
         static_cast<std::int16_t>(rounded_by_chance(1234.5, static_cast<std::uint32_t>(random.below(0x10000)), 32767));
   Team team(1, {});
   const GrowParams params = tree_params(12, 6);
-  HistogramGrower grower(table, gradients.lanes, params, team);
+  HistogramGrower grower(table, gradients.lanes, params, one_part, team);
   CHECK(grown(grower, gradients, all_rows(data.n_rows)).n_nodes() == 1);
 }
 
@@ -355,10 +358,10 @@ void threads_do_not_change_a_bit_of_many_rows() {
   for (const std::int64_t max_features : {2, 6}) {
     params.growth.max_features = max_features;
     params.growth.n_threads = 1;
-    const Boosted serial = boost_labels(table, data.label_rows(), data.examples(), params, {});
+    const Boosted serial = boost_labels(table, data.label_rows(), data.examples(), params, {}, {});
     for (const int n_threads : {2, 7}) {
       params.growth.n_threads = n_threads;
-      const Boosted threaded = boost_labels(table, data.label_rows(), data.examples(), params, {});
+      const Boosted threaded = boost_labels(table, data.label_rows(), data.examples(), params, {}, {});
       CHECK(same_trees(serial.forest, threaded.forest));
       CHECK(serial.history == threaded.history);
       CHECK(serial.gains.values == threaded.gains.values);

@@ -126,6 +126,8 @@ class BaseBoosted(BaseForest):
                 growth,
                 boosting,
                 sample_weight=_of_mean_one(weights),
+                first_row=0,
+                together=None,
                 n_threads=worker_count(self.n_jobs),
                 progress=progress,
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import NearestNeighbors
@@ -30,12 +31,13 @@ from ramify.ensemble.training_data import learnt_data
 from ramify.features import Features, apply_features, distance_columns, stored_like
 from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
-from ramify.parameters import check_integer, check_jobs, check_real
+from ramify.parameters import check_integer, check_jobs, check_real, worker_count
 from ramify.state import ENCODED_FEATURES, State, fitting, instance, matrix, number, numbers
 from ramify.targets import LabelTarget, encode_labels, target_type
 
 _SHARPNESSES = (1.0, 2.0, 3.0, 4.5, 6.0, 9.0, 12.0, 18.0, 24.0)
 _TRIED_ROWS = 1000
+_ROWS_TOGETHER = 256
 _DIGITS = 9  # of means and scores; what is left is rounding, and depends on the unit of a feature
 
 
@@ -276,8 +278,12 @@ class NeighborsClassifier(NamedClassifier, BaseEstimator):
         squares, positions = (part[others].reshape(len(chosen), -1) for part in (squares, positions))
         truth = self._labels[chosen]
         if by_rows:
-            means = (self._mean_of(squares, positions, sharpness).round(_DIGITS) for sharpness in _SHARPNESSES)
-            scores = [average_precision_score(truth, mean, average="micro", exclude_universal=True) for mean in means]
+
+            def reached(sharpness: float) -> float:
+                mean = self._mean_of(squares, positions, sharpness).round(_DIGITS)
+                return float(average_precision_score(truth, mean, average="micro", exclude_universal=True))
+
+            scores = self._side_by_side()(delayed(reached)(sharpness) for sharpness in _SHARPNESSES)
             if np.isfinite(scores).all():
                 self.sharpness_ = _SHARPNESSES[int(np.argmax(np.round(scores, _DIGITS)))]
         if is_chosen(self.threshold):
@@ -300,7 +306,15 @@ class NeighborsClassifier(NamedClassifier, BaseEstimator):
         """
         check_is_fitted(self, "forest_")
         rows = stored_like(self._rows, self._placed(apply_features(self, X)))
-        return self._mean_of(*self._nearest(rows, min(self.n_neighbors, self._rows.shape[0])), self.sharpness_)
+        squares, positions = self._nearest(rows, min(self.n_neighbors, self._rows.shape[0]))
+        blocks = np.array_split(np.arange(len(squares)), max(1, len(squares) // _ROWS_TOGETHER))
+        means = self._side_by_side()(
+            delayed(self._mean_of)(squares[block], positions[block], self.sharpness_) for block in blocks
+        )
+        return np.concatenate(means)
+
+    def _side_by_side(self) -> Parallel:
+        return Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")
 
     def predict(self, X: Any) -> Any:
         """The most probable class, or the labels whose probability exceeds `threshold_`.

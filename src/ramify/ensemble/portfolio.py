@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
+from operator import itemgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -43,6 +44,7 @@ from ramify.parameters import check_integer, check_jobs, check_option, check_rea
 from ramify.progress import progress_bar
 from ramify.state import ENCODED_FEATURES, State, count, fitting, instance, number, numbers, one_of, perhaps, texts
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
+from ramify.thread_budget import ThreadBudget
 
 _MOST_MEMBERS = 15
 _PATIENCE = 3  # members that are added without a gain before adding ends: later ones weigh less
@@ -203,7 +205,7 @@ class Portfolio(BaseEstimator):
             found = self._tried(members, data, folds)
             held_out = np.concatenate([test for _, test in folds])
             judged = truth.part(held_out)
-            chosen, self.score_ = _chosen(found, judged)
+            chosen, self.score_ = _chosen(found, judged, worker_count(self.n_jobs))
             self.scores_ = {name: judged.score(found[name]) for name in found}
             self.left_out_ = tuple(name for name, member in members.items() if not _was_tried(name, member, found))
             self.weights_ = {name: chosen.count(name) / len(chosen) for name in dict.fromkeys(chosen)}
@@ -320,7 +322,8 @@ class Portfolio(BaseEstimator):
                 for title, model in _fit_rows(name, member, data, train).items()
             }
 
-        runs = self._side_by_side(predicted, [(name, fold) for name in members for fold in folds], "Trying members")
+        tasks = [(name, fold) for name in members for fold in folds]
+        runs = self._side_by_side(predicted, tasks, members, "Trying members")
         found: dict[str, np.ndarray] = {}
         for k in range(0, len(runs), len(folds)):
             of_folds = runs[k : k + len(folds)]
@@ -349,37 +352,38 @@ class Portfolio(BaseEstimator):
             return {_variant(name, member, k): stage.set_params(n_epochs=k) for k, stage in stages.items()}
 
         models: dict[str, Any] = {}
-        is_long = [isinstance(members[name], NetworkClassifier) for name, _ in tasks]
-        for long in (True, False):  # networks one after the other, each with all threads
-            part = [task for task, its_long in zip(tasks, is_long, strict=True) if its_long == long]
-            for run in self._side_by_side(fitted, part, "Fitting networks" if long else "Fitting members"):
-                models.update(run)
+        for run in self._side_by_side(fitted, tasks, members, "Fitting members"):
+            models.update(run)
         for model in models.values() if self.n_jobs is not None else ():
             model.set_params(n_jobs=self.n_jobs)
         return {title: models[title] for title in self.weights_}
 
     def _side_by_side(
-        self, run: Callable[..., dict[str, Any]], tasks: list[tuple[Any, ...]], title: str
+        self, run: Callable[..., dict[str, Any]], tasks: list[tuple[Any, ...]], members: Mapping[str, Any], title: str
     ) -> list[dict[str, Any]]:
-        """Results of the tasks, in their order; each also takes its share of the threads."""
-        n_threads = 1 if self.n_jobs is None else worker_count(self.n_jobs)
-        n_at_once = max(1, min(n_threads, len(tasks)))
-        share = None if self.n_jobs is None else n_threads // n_at_once
-        done: list[str] = []
+        """Results of the tasks of members, in their order; each also takes its share of the threads."""
+        n_threads = None if self.n_jobs is None else worker_count(self.n_jobs)
+        shares = _shares([members[task[0]] for task in tasks], n_threads)
+        order = np.arange(len(tasks))
+        if self.minutes is None:  # what takes long and cannot be divided begins first
+            order = np.argsort([-_width(members[task[0]]) for task in tasks], kind="stable")
+        budget = ThreadBudget(n_threads or 1)
+        done: list[int] = []
         with progress_bar(len(tasks), self.verbose, title) as show:
 
-            def told(*task: Any) -> dict[str, Any]:
-                result = run(*task, share)
-                done.append(title)
+            def told(number: int) -> dict[str, Any]:
+                with budget.taken(shares[number] or 1):
+                    result = run(*tasks[number], shares[number])
+                done.append(number)
                 if show is not None:
                     show(len(done))
                 return result
 
-            if n_at_once == 1:
-                return [told(*task) for task in tasks]
             # Members limit the threads of BLAS themselves; the last of them must not lift what others still need.
             with threadpool_limits(limits=1, user_api="blas"):
-                return list(Parallel(n_jobs=n_at_once, require="sharedmem")(delayed(told)(*task) for task in tasks))
+                at_once = Parallel(n_jobs=min(n_threads or 1, max(1, len(tasks))), require="sharedmem")
+                results = at_once(delayed(told)(number) for number in order.tolist())
+        return [result for _, result in sorted(zip(order.tolist(), results, strict=True), key=itemgetter(0))]
 
     def _keep(self, truth: _Truth) -> None:
         """What the members know of the data."""
@@ -624,6 +628,21 @@ def _was_tried(name: str, member: Any, found: Mapping[str, Any]) -> bool:
     return (_variant(name, member, counts[0]) if counts else name) in found
 
 
+def _width(member: Any) -> int:
+    """Threads without which the member takes long: those of a network cannot be divided."""
+    return int(member.n_networks) if isinstance(member, NetworkClassifier) else 1
+
+
+def _shares(members: list[Any], n_threads: int | None) -> list[int | None]:
+    """Threads for each of the members that are fitted side by side; None leaves each with its own."""
+    if n_threads is None:
+        return [None] * len(members)
+    widths = [min(n_threads, _width(member)) for member in members]
+    spare, n_narrow = n_threads - sum(width for width in widths if width > 1), widths.count(1)
+    each = max(1, spare // max(1, n_narrow))
+    return [width if width > 1 else each for width in widths]
+
+
 def _with_jobs(member: Any, n_jobs: int | None) -> Any:
     """A clone with its share of the threads, or with its own number of them."""
     return clone(member) if n_jobs is None else clone(member).set_params(n_jobs=n_jobs)
@@ -661,13 +680,15 @@ def _predicted(model: Any, X: Any, truth: _Truth) -> np.ndarray:
     return whole
 
 
-def _chosen(found: Mapping[str, np.ndarray], truth: _Truth) -> tuple[list[str], float]:
+def _chosen(found: Mapping[str, np.ndarray], truth: _Truth, n_threads: int) -> tuple[list[str], float]:
     """Members in the order in which they are added, with repeats, and the score of their mean."""
+    side_by_side = Parallel(n_jobs=n_threads, require="sharedmem")
     added: list[str] = []
     total: Any = 0.0
     best, n_best = -np.inf, 0
     while len(added) < min(_MOST_MEMBERS, n_best + _PATIENCE):
-        scores = {name: truth.score((total + part) / (len(added) + 1)) for name, part in found.items()}
+        reached = side_by_side(delayed(truth.score)((total + part) / (len(added) + 1)) for part in found.values())
+        scores = dict(zip(found, reached, strict=True))
         name = max(scores, key=lambda member: round(scores[member], _DIGITS))
         added.append(name)
         total = total + found[name]

@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -29,6 +30,7 @@ from ramify.targets.mixed import check_nodes
 
 DEFAULT_RAMP = (0.05, 0.10)
 _PAIRS_AT_ONCE = 1 << 20
+_FEWEST_PAIRS = 1 << 13  # of a thread
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -453,8 +455,13 @@ class _Sums:
         one, other = labels[first], labels[second]
         return sparse.csr_array(one + other - 2 * one.multiply(other))
 
+    def _target_distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        blocks = np.array_split(np.arange(len(first)), min(self.n_threads, len(first) // _FEWEST_PAIRS + 1))
+        side_by_side = Parallel(n_jobs=len(blocks), require="sharedmem")
+        return np.concatenate(side_by_side(delayed(self.distance)(first[block], second[block]) for block in blocks))
+
     def _target_columns(self, first: np.ndarray, second: np.ndarray, weights: list[np.ndarray]) -> list[Any]:
-        distance = self.distance(first, second)
+        distance = self._target_distances(first, second)
         labels = None if self.labels is None else self._label_differences(first, second)
         columns: list[Any] = []
         for totals, weight in zip(self.totals, weights, strict=True):

@@ -81,6 +81,12 @@ def test_threads_do_not_change_a_bit(found, n_jobs):
     assert discoveries(forest(), X, Y, random_state=0, n_jobs=n_jobs) == found
 
 
+def test_processes_do_not_change_a_bit(found, monkeypatch):
+    monkeypatch.setattr(units, "_WORTH_PROCESSES", 1)
+    X, Y = planted()
+    assert discoveries(forest().set_params(n_jobs=3), X, Y, random_state=0) == found
+
+
 def test_the_form_of_the_data_does_not_matter(found):
     X, Y = planted()
     as_sparse = discoveries(forest(), sparse.csr_array(X), sparse.csr_array(Y), random_state=0)

@@ -9,12 +9,10 @@ import pytest
 from ramify import Hierarchy
 from ramify.datasets import make_feature_hierarchy
 from ramify.ensemble import ForestClassifier
-from ramify.ensemble.growing import feature_table
-from ramify.features import Features
 from ramify.ranking import Discoveries, discoveries
 from ramify.ranking.discovery.feature_branches import feature_branches
 from ramify.ranking.discovery.predictors import Predictors
-from ramify.ranking.discovery.redraw import FOREST_BINS, column_model, draw_group
+from ramify.ranking.discovery.redraw import column_model, draw_group
 from ramify.ranking.discovery.redraw.drawing import exchanged_rows
 
 LABELS = Hierarchy.from_paths(["a", "a/x", "b"])
@@ -61,8 +59,7 @@ def test_exchanged_rows_have_the_odds_of_the_working_model():
 
 def redrawn(X, group):
     predictors = Predictors(X, np.zeros(X.shape[1], dtype=np.int32), seed=0)
-    table = feature_table(Features(X, np.zeros(X.shape[1], dtype=np.int32)), max_bins=FOREST_BINS, n_jobs=1)
-    models = [column_model(predictors, feature, set(group), table, seed=feature) for feature in group]
+    models = [column_model(predictors, feature, set(group), seed=feature) for feature in group]
     return draw_group(X[:, list(group)], models, np.random.default_rng(0))
 
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ramify.ensemble.growing import feature_table
-from ramify.features import Features
 from ramify.ranking.discovery.predictors import N_FOLDS, Predictors, ridge_on_most_correlated
-from ramify.ranking.discovery.redraw import FOREST_BINS, column_model, draw_column, draw_group, unit_residual
+from ramify.ranking.discovery.redraw import column_model, draw_column, draw_group, unit_residual
 from ramify.ranking.discovery.redraw.classes import state_chances
 from ramify.ranking.discovery.redraw.drawing import exchanged_states
 from ramify.ranking.discovery.redraw.screening import scaled_indicators, screened, standardised
@@ -20,12 +18,12 @@ N_ROWS = 800
 def table_of(X, n_categories=None):
     codes = np.zeros(X.shape[1], dtype=np.int32) if n_categories is None else np.asarray(n_categories, dtype=np.int32)
     predictors = Predictors(X, codes, seed=0)
-    return predictors, feature_table(Features(X, codes), max_bins=FOREST_BINS, n_jobs=1)
+    return predictors
 
 
 def model_of(X, feature, n_categories=None):
-    predictors, table = table_of(X, n_categories)
-    return column_model(predictors, feature, {feature}, table, seed=0)
+    predictors = table_of(X, n_categories)
+    return column_model(predictors, feature, {feature}, seed=0)
 
 
 def normal(n_features=12, seed=0, n_rows=N_ROWS):
@@ -39,7 +37,7 @@ def everywhere():
 def test_strong_features_are_those_of_a_chi_square_test_on_curves():
     X = normal()
     target = X[:, 3] ** 2 + 0.2 * X[:, 5] + normal(1, seed=1)[:, 0]
-    predictors, _ = table_of(X)
+    predictors = table_of(X)
     column = standardised(target, everywhere())
     expected = []
     for feature in range(X.shape[1]):
@@ -52,7 +50,7 @@ def test_strong_features_are_those_of_a_chi_square_test_on_curves():
 
 
 def test_nothing_is_strong_by_chance_too_often():
-    predictors, _ = table_of(normal(40))
+    predictors = table_of(normal(40))
     random = np.random.default_rng(5)
     n_false = n_products = 0
     for _ in range(100):
@@ -67,7 +65,7 @@ def test_nothing_is_strong_by_chance_too_often():
 def test_products_that_show_in_neither_factor_are_found_among_any_number_of_features(n_features):
     X = normal(n_features)
     target = X[:, 7] * X[:, 31] + 0.3 * normal(1, seed=1)[:, 0]
-    predictors, _ = table_of(X)
+    predictors = table_of(X)
     assert screened(predictors, standardised(target, everywhere()), set(), 10).products[0] == (7, 31)
 
 
@@ -75,7 +73,7 @@ def test_states_are_screened_like_pearsons_chi_square():
     random = np.random.default_rng(0)
     codes = random.integers(0, 4, N_ROWS)
     state = np.where(random.random(N_ROWS) < 0.2, codes % 3, random.integers(0, 3, N_ROWS))
-    predictors, _ = table_of(codes[:, None].astype(float), [4])
+    predictors = table_of(codes[:, None].astype(float), [4])
     basis = predictors.curves(0)
     shown = scaled_indicators(state, 3, everywhere())
     counted = np.array([[np.sum((codes == a) & (state == b)) for b in range(3)] for a in range(4)])
@@ -85,7 +83,7 @@ def test_states_are_screened_like_pearsons_chi_square():
 
 def test_a_fold_says_nothing_about_its_own_prediction():
     X = normal(200)
-    predictors, _ = table_of(X)
+    predictors = table_of(X)
     target = X[:, 0] + normal(1, seed=1)[:, 0]
     fit, partner = ridge_on_most_correlated(predictors, target, everywhere(), set(), 20)
     assert partner == 0
@@ -123,7 +121,7 @@ def test_exclusive_or_of_two_classes_is_seen():
     X[:, :2] = X[:, :2] > 0
     flipped = np.random.default_rng(1).random(N_ROWS) < 0.05
     X[:, 2] = (X[:, 0] != X[:, 1]) ^ flipped
-    predictors, _ = table_of(X)
+    predictors = table_of(X)
     chances = state_chances(predictors, X[:, 2].astype(int), 2, everywhere(), {2}, seed=0).chances
     right = chances[np.arange(N_ROWS), (X[:, 0] != X[:, 1]).astype(int)]
     assert 0.9 < right.mean() < 0.99
@@ -133,7 +131,7 @@ def test_exclusive_or_of_two_classes_is_seen():
 def test_chances_are_calibrated_and_sum_to_one():
     X = normal()
     state = np.digitize(X[:, 0] + normal(1, seed=1)[:, 0], [-1, 0, 1])
-    predictors, _ = table_of(X)
+    predictors = table_of(X)
     found = state_chances(predictors, state, 4, everywhere(), set(), seed=0)
     np.testing.assert_allclose(found.chances.sum(axis=1), 1)
     np.testing.assert_allclose(found.chances.mean(axis=0), np.bincount(state) / N_ROWS, atol=0.01)
@@ -175,8 +173,8 @@ def test_a_group_keeps_spread_and_what_its_members_share():
     X = normal()
     X[:, 1] = np.exp(0.7 * X[:, 0]) * X[:, 1]
     X[:, 2] = X[:, 1] + 0.1 * X[:, 2]
-    predictors, table = table_of(X)
-    models = [column_model(predictors, feature, {1, 2}, table, seed=feature) for feature in (1, 2)]
+    predictors = table_of(X)
+    models = [column_model(predictors, feature, {1, 2}, seed=feature) for feature in (1, 2)]
     drawn = draw_group(X[:, [1, 2]], models, np.random.default_rng(0))
     assert np.corrcoef(drawn.T)[0, 1] > 0.97
     wide = X[:, 0] > 0.5

@@ -115,7 +115,7 @@ def audit(
     row_groups : array-like of shape (n_samples,), optional
         Which rows belong together. Planted labels then have an effect of the group too.
     n_jobs : int or None, default=None
-        Threads; the result is the same for any number.
+        Threads or processes; the result is the same for any number. None takes that of the forest.
     random_state : int, RandomState or None
         Seed.
 
@@ -136,6 +136,7 @@ def audit(
     """
     check_integer("audit", "n_rounds", n_rounds, low=1)
     forest = checked_estimator(estimator, y, "others")
+    n_jobs = forest.n_jobs if n_jobs is None else n_jobs
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     features = learn_features(columns_of("audit"), X, forest.categorical_features)
     values = features.values

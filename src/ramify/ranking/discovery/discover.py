@@ -100,7 +100,7 @@ def discoveries(
         Where there are more rows, so many of them, drawn at random in whole groups, are asked what features drive: more
         rows cost time and find little more. None takes all.
     n_jobs : int or None, default=None
-        Threads; the result is the same for any number.
+        Threads or processes; the result is the same for any number. None takes that of the forest.
     random_state : int, RandomState or None
         Seed.
     verbose : int, default=0
@@ -182,6 +182,7 @@ def discoveries(
         X, y = take_rows(X, weighing), take_rows(y, weighing)
         sample_weight = np.asarray(sample_weight)[weighing]
     forest = checked_estimator(estimator, y, given)
+    n_jobs = forest.n_jobs if n_jobs is None else n_jobs
     owner = columns_of("discoveries")
     features = learn_features(owner, X, _nominal(forest, X))
     weights = checked_sample_weight(owner, sample_weight, features.values.shape[0])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ramify.ensemble.growing import feature_table
+from ramify.features import Features
 from ramify.ranking.discovery.rows import RowGroups
 
 N_FOLDS = 5
@@ -14,6 +17,8 @@ FEW_VALUES = 10
 
 BLOCK = 30
 """Rows that are alike and may exchange what is left of a column."""
+
+FOREST_BINS = 32
 
 _CLIP = 4.0
 """Products are of columns that are clipped at so many standard deviations."""
@@ -47,8 +52,17 @@ class Predictors:
         self.fold = fold[self.row_groups.of_row]
 
     def prepare(self) -> None:
-        """Compute what many threads are going to read."""
-        _ = self.clipped, self.curve_basis
+        """Compute what many threads or processes are going to read."""
+        _ = self.clipped, self.curve_basis, self.table
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "table"}
+
+    @cached_property
+    def table(self) -> Any:
+        """The features, coded for forests; a process codes its own."""
+        features = Features(self.values, self.n_categories.astype(np.int32))
+        return feature_table(features, max_bins=FOREST_BINS, n_jobs=1)
 
     @cached_property
     def linear(self) -> np.ndarray:

@@ -12,7 +12,6 @@ from scipy import sparse, stats
 from sklearn.base import clone
 
 from ramify import _core
-from ramify.ensemble.growing import feature_table
 from ramify.features import Features
 from ramify.parameters import worker_count
 from ramify.progress import progress_bar
@@ -20,7 +19,6 @@ from ramify.ranking.discovery.checkpoint import Checkpoint
 from ramify.ranking.discovery.control import simes
 from ramify.ranking.discovery.outcome import Outcome, outcome_of, refuse_unknown
 from ramify.ranking.discovery.predictors import Predictors
-from ramify.ranking.discovery.redraw import FOREST_BINS
 from ramify.ranking.discovery.rows import RowGroups
 from ramify.ranking.discovery.units import Unit, correlated_features, modelled_units
 from ramify.ranking.forest_ranker import grown_on
@@ -169,7 +167,6 @@ def survey(
     values = np.asarray(features.values.toarray() if features.is_sparse else features.values, dtype=np.float64)
     row_groups = RowGroups.alone(len(values)) if row_groups is None else row_groups
     predictors = Predictors(values, features.n_categories, question.seed, row_groups)
-    plain = feature_table(Features(values, features.n_categories), max_bins=FOREST_BINS, n_jobs=question.n_jobs)
     groups = correlated_features(predictors) if groups is None else groups
     n_missing = _n_lacking(values)
     if n_missing:
@@ -197,7 +194,7 @@ def survey(
     if question.given == "nothing":
         return _tested(found)
     wanted = [unit.features for unit in shuffled] if question.level is None else _claimable(found)
-    units = _modelled(question, predictors, groups, wanted, plain)
+    units = _modelled(question, predictors, groups, wanted)
     held = {feature for unit in units for feature in unit.features}
     n_unused = sum(group[0] not in held for group in groups)
     p_values = np.ones((len(units), len(outcome.outputs)))
@@ -284,14 +281,12 @@ def _modelled(
     predictors: Predictors,
     groups: list[tuple[int, ...]],
     wanted: list[tuple[int, ...]],
-    table: Any,
 ) -> list[Unit]:
     with progress_bar(len(wanted), question.verbose, "Learning to redraw features") as progress:
         return modelled_units(
             predictors,
             groups,
             wanted,
-            table,
             merge=question.merge,
             seed=question.seed,
             n_jobs=question.n_jobs,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,6 +11,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
+from threadpoolctl import threadpool_limits
 
 from ramify.parameters import worker_count
 from ramify.ranking.discovery.checkpoint import Checkpoint
@@ -31,6 +31,9 @@ _NEAR = 0.1
 
 _DETERMINED = 0.9
 _MOST_MEMBERS = 10
+_WORTH_PROCESSES = 40_000
+"""Models times rows from which on processes start: much of the work is Python's, of which threads do one at a time."""
+
 _AT_ONCE = 1000
 """So many features are compared with all others at a time."""
 
@@ -111,7 +114,6 @@ def modelled_units(
     predictors: Predictors,
     groups: list[tuple[int, ...]],
     wanted: list[tuple[int, ...]],
-    table: Any,
     *,
     merge: bool,
     seed: int,
@@ -123,8 +125,8 @@ def modelled_units(
 
     Parameters
     ----------
-    predictors, table
-        The features, as numbers and as coded for forests.
+    predictors : Predictors
+        The features.
     groups : list of tuple of int
         All units. They may share features where they do not merge.
     wanted : list of tuple of int
@@ -140,15 +142,6 @@ def modelled_units(
     checkpoint : Checkpoint or None
         Where models are kept, of these features.
     """
-
-    def model(feature: int, group: tuple[int, ...]) -> ColumnModel:
-        def learnt() -> ColumnModel:
-            return column_model(predictors, feature, set(group), table, seed=seed + feature)
-
-        if checkpoint is None:
-            return learnt()
-        return ColumnModel.from_arrays(checkpoint.piece(f"{feature} without {group}", lambda: learnt().arrays()))
-
     unit_of = {feature: group for group in groups for feature in group}
     finished: dict[tuple[int, ...], Unit] = {}
     waiting = list(wanted)
@@ -156,8 +149,10 @@ def modelled_units(
     n_done = 0
     while waiting:
         of_group = [(feature, group) for group in waiting for feature in _modelled_of(group, predictors)]
-        parallel = Parallel(n_jobs=worker_count(n_jobs), require="sharedmem", return_as="generator")
-        learnt = parallel(delayed(model)(feature, group) for feature, group in of_group)
+        n_workers = worker_count(n_jobs)
+        shared = None if n_workers > 2 and len(of_group) * predictors.n_rows >= _WORTH_PROCESSES else "sharedmem"
+        parallel = Parallel(n_jobs=n_workers, require=shared, return_as="generator")
+        learnt = parallel(delayed(_model)(predictors, *which, seed, checkpoint) for which in of_group)
         merged: list[tuple[int, ...]] = []
         for group in waiting:
             models = tuple(next(learnt) for _ in _modelled_of(group, predictors))
@@ -178,6 +173,20 @@ def modelled_units(
         waiting = [group for group in merged if unit_of[group[0]] == group]
     # Units that share features go by size: kernels take units side by side that share none.
     return [finished[group] for group in sorted(finished, key=None if merge else lambda group: (len(group), group))]
+
+
+def _model(
+    predictors: Predictors, feature: int, group: tuple[int, ...], seed: int, checkpoint: Checkpoint | None
+) -> ColumnModel:
+    """A model of a feature given those outside of its group, on one thread."""
+
+    def learnt() -> ColumnModel:
+        with threadpool_limits(limits=1, user_api="blas"):
+            return column_model(predictors, feature, set(group), seed=seed + feature)
+
+    if checkpoint is None:
+        return learnt()
+    return ColumnModel.from_arrays(checkpoint.piece(f"{feature} without {group}", lambda: learnt().arrays()))
 
 
 def _modelled_of(group: tuple[int, ...], predictors: Predictors) -> tuple[int, ...]:

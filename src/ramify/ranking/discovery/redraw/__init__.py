@@ -7,6 +7,5 @@ expectation (`location`), its spread and its shape (`spread`); columns of classe
 
 from ramify.ranking.discovery.redraw.column import ColumnModel, column_model
 from ramify.ranking.discovery.redraw.drawing import draw_column, draw_group, shuffled_rows, unit_residual
-from ramify.ranking.discovery.redraw.outside import FOREST_BINS
 
-__all__ = ["FOREST_BINS", "ColumnModel", "column_model", "draw_column", "draw_group", "shuffled_rows", "unit_residual"]
+__all__ = ["ColumnModel", "column_model", "draw_column", "draw_group", "shuffled_rows", "unit_residual"]

@@ -80,7 +80,7 @@ class ColumnModel:
         return cls(**{**own, "explained": float(arrays["explained"]), "partner": int(arrays["partner"])})
 
 
-def column_model(predictors: Predictors, feature: int, without: set[int], table: Any, *, seed: int) -> ColumnModel:
+def column_model(predictors: Predictors, feature: int, without: set[int], *, seed: int) -> ColumnModel:
     """Learn a column from the features outside of `without`: location, spread and shape, or the chances of states.
 
     Parameters
@@ -91,8 +91,6 @@ def column_model(predictors: Predictors, feature: int, without: set[int], table:
         The column.
     without : set of int
         The unit that the column belongs to.
-    table : FeatureTable
-        The same features, coded for forests.
     seed : int
         Of the forests.
     """
@@ -107,9 +105,9 @@ def column_model(predictors: Predictors, feature: int, without: set[int], table:
     centre, spread = column[is_number].mean(), column[is_number].std()
     spread = spread if spread > 0 else 1.0
     target = np.where(is_number, (column - centre) / spread, 0.0)
-    location = located(predictors, target, is_number, without, table, seed=seed)
+    location = located(predictors, target, is_number, without, seed=seed)
     difference = _matched(location.fit, np.where(is_number, target - location.fit, 0.0), is_number)
-    shape = spread_of(predictors, difference, is_number, without, table, seed)
+    shape = spread_of(predictors, difference, is_number, without, seed)
     fitted = centre + spread * location.fit
     parts: dict[str, Any] = {
         "fitted": fitted,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -54,7 +53,6 @@ def located(
     target: np.ndarray,
     known: np.ndarray,
     without: set[int],
-    table: Any,
     *,
     seed: int,
     only_sure: bool = False,
@@ -71,8 +69,6 @@ def located(
         Rows to learn from.
     without : set of int
         Features to leave out.
-    table : FeatureTable
-        The features as coded for forests.
     seed : int
         Of the forests.
     only_sure : bool
@@ -141,7 +137,7 @@ def located(
         better([best.fit + forest_of_some(predictors, features, screen.products, left, known, **size)[:, 0]])
     if not only_sure:
         left = np.where(known, target - best.fit, 0.0)
-        better([best.fit + forest_of_all(predictors, table, left, known, screen.order, seed)])
+        better([best.fit + forest_of_all(predictors, left, known, screen.order, seed)])
     return best
 
 

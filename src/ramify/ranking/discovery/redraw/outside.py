@@ -9,10 +9,9 @@ import numpy as np
 from ramify import _core
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features
-from ramify.ranking.discovery.predictors import Predictors
+from ramify.ranking.discovery.predictors import FOREST_BINS, Predictors
 from ramify.ranking.discovery.redraw.screening import product_columns
 
-FOREST_BINS = 32
 _MOST_FEATURES = 500
 """The forest on a residual looks at so many features: those that go best with it."""
 
@@ -22,13 +21,13 @@ _HINT, _LEAST_HINT = 2.0, 0.06
 
 
 def forest_of_all(
-    predictors: Predictors, table: Any, residual: np.ndarray, known: np.ndarray, order: np.ndarray, seed: int
+    predictors: Predictors, residual: np.ndarray, known: np.ndarray, order: np.ndarray, seed: int
 ) -> np.ndarray:
     """Predictions of a residual by trees on the features of `order`, the first of them if they are very many."""
     features = np.sort(order[:_MOST_FEATURES])
     if not len(features):
         return np.zeros(predictors.n_rows)
-    own = table.take(features)
+    own = predictors.table.take(features)
     growing = {"max_features": max(1, len(features) // 2), "min_samples_leaf": 5, "seed": seed}
     target = residual[:, None]
     first = _grown(predictors, own, target, known, n_trees=_FIRST_TREES, **growing)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -40,9 +39,7 @@ class Spread:
     chances: np.ndarray | None = None
 
 
-def spread_of(
-    predictors: Predictors, left: np.ndarray, known: np.ndarray, without: set[int], table: Any, seed: int
-) -> Spread:
+def spread_of(predictors: Predictors, left: np.ndarray, known: np.ndarray, without: set[int], seed: int) -> Spread:
     """Learn the scale of residuals, then the shape of what is left, or the shape alone where that says more.
 
     Parameters
@@ -55,8 +52,6 @@ def spread_of(
         Rows that have one.
     without : set of int
         Features to leave out.
-    table : FeatureTable
-        The features as coded for forests.
     seed : int
         Of the forests.
     """
@@ -64,7 +59,7 @@ def spread_of(
     even = np.ones(predictors.n_rows)
     if not np.any(left[known]):
         return Spread(even)
-    scale, gain = _scale(predictors, left, known, without, table, seed)
+    scale, gain = _scale(predictors, left, known, without, seed)
     best = Spread(scale)
     n_bins = min(_BINS, n_known // _ROWS_PER_BIN)
     if n_bins < 2:
@@ -79,7 +74,7 @@ def spread_of(
 
 
 def _scale(
-    predictors: Predictors, left: np.ndarray, known: np.ndarray, without: set[int], table: Any, seed: int
+    predictors: Predictors, left: np.ndarray, known: np.ndarray, without: set[int], seed: int
 ) -> tuple[np.ndarray, float]:
     """The scale with the largest held-out likelihood of Laplace's distribution, and what it gains over none."""
     even = np.ones(predictors.n_rows)
@@ -89,7 +84,7 @@ def _scale(
     logs = np.log(np.abs(left) + _OFFSET * size)
     spread = logs[known].std()
     target = np.where(known, (logs - logs[known].mean()) / spread, 0.0)
-    found = located(predictors, target, known, without, table, seed=seed, only_sure=True)
+    found = located(predictors, target, known, without, seed=seed, only_sure=True)
     if found.error > 0.99 * mean_square(target, known):
         return even, 0.0
     for power in _POWERS:
