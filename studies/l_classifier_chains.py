@@ -36,7 +36,7 @@ from ramify_studies.chain_tables import (
     screening_sweep,
     top_predictors,
 )
-from ramify_studies.shared import findings_under, markdown
+from ramify_studies.shared import SomeCells, findings_under, markdown
 from scipy import sparse
 from sklearn.model_selection import ShuffleSplit
 
@@ -63,7 +63,7 @@ FOUR = ["BR", "CC", "LCC", "ECC"]
 P_VALUE = "Friedman's p"
 ONE_CHAIN = {"CC cor": "correlation", "CC rfimp": "importance", "CC relieff": "relief", "CC occ": "oob",
              "CC cancor": "canonical"}  # fmt: skip
-ONCE = ("all orders", "importances", "screening", "chapter 7")
+ONCE = ("all orders", "importances", "screening", "chapter 7", "data")
 BEST_IS_LABEL = {"emotions": 4, "scene": 3, "yeast": 13}
 DESIGNS = {
     f"SIM{number:02d}": {"n_samples": n, "n_features": p, "n_labels": l, "correlation": rho, "signal": t}
@@ -98,15 +98,12 @@ def printed(table: str) -> pd.DataFrame:
     return wide if table in {"7.5", "7.8", "7.9"} else wide.astype(float)
 
 
-class ChainStudy(Study):
-    """Only the cells of the thesis's designs, run by run: not every method belongs to every data set."""
-
-    n_runs: dict[tuple[str, str], int]
+class RunByRun(SomeCells):
+    """A study that takes all data sets of one run before the next run."""
 
     def cells(self) -> list[Cell]:
-        """The cells, all data sets of one run before the next run."""
-        wanted = [cell for cell in super().cells() if cell.split < self.n_runs.get((cell.dataset, cell.method), 0)]
-        return sorted(wanted, key=lambda cell: cell.split)
+        """The cells that are wanted, run by run."""
+        return sorted(super().cells(), key=lambda cell: cell.split)
 
 
 def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
@@ -122,10 +119,19 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     trees, few = (10, 5) if quick else (200, 50)
     methods = {name: partial(on_real_data, name, trees, few) for name in [*FOUR, *ONE_CHAIN]}
     methods |= {"all orders": partial(all_orders, trees), "VI_prop": partial(planted_found, few, 2 if quick else 30)}
-    methods |= {"screening": partial(sweep, few), "importances": partial(importances, (trees, few), 2 if quick else 30)}
+    methods |= {"screening": partial(swept, few), "data": counted}
+    methods["importances"] = partial(averaged_importances, (trees, few), 2 if quick else 30)
     methods["chapter 7"] = partial(described, few)
     n_runs = 2 if quick else 30
-    result = ChainStudy(
+    n_of = {(name, method): n_runs for name in [*names, *designs] for method in FOUR}
+    n_of |= {("emotions", method): n_runs for method in ONE_CHAIN}
+    n_of |= {(name, "VI_prop"): n_draws(name) for name in designs}
+    n_of |= {("emotions", "all orders"): 1}
+    n_of |= {(name, "data"): 1 for name in names}
+    n_of |= {(name, "importances"): 1 for name in [*names, *HEATMAPS] if name in (*names, *designs)}
+    n_of |= {("credit", method): 1 for method in [*FOUR, "screening", "chapter 7"]}
+    return RunByRun(
+        lambda cell: cell.split < n_of.get((cell.dataset, cell.method), 0),
         datasets,
         methods,
         splits=ShuffleSplit(n_runs, test_size=0.25, random_state=0),
@@ -134,13 +140,6 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
         losses=["HL"],
         gains=[name for name in MEASURES if name != "HL"],
     )
-    result.n_runs = {(name, method): n_runs for name in [*files, *designs] for method in FOUR}
-    result.n_runs |= {("emotions", method): n_runs for method in ONE_CHAIN}
-    result.n_runs |= {(name, "VI_prop"): n_draws(name) for name in designs}
-    result.n_runs |= {("emotions", "all orders"): 1}
-    result.n_runs |= {(name, "importances"): 1 for name in [*files, *HEATMAPS] if name in datasets}
-    result.n_runs |= {("credit", method): 1 for method in [*FOUR, "screening", "chapter 7"]}
-    return result
 
 
 def simulated(name: str, seed: int) -> Dataset:
@@ -228,12 +227,27 @@ def all_orders(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[s
     }
 
 
-def importances(trees: tuple[int, int], n_runs: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
-    """The importance index of LCC (Figures 5.2 to 5.9 and 6.7 to 6.11): of one fit, or of all runs of a design."""
+def counted(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
+    """What Table 5.1 says of a data set."""
+    known = label_statistics(sparse.vstack([train.y, test.y]))
+    sizes = {"N": train.n_samples + test.n_samples, "L": known.n_labels, "P": train.n_features}
+    return {**sizes, "LCard": known.cardinality, "LDens": known.density, "Distinct": known.n_distinct}
+
+
+def averaged_importances(
+    trees: tuple[int, int], n_runs: int, train: Dataset, test: Dataset, seed: int
+) -> dict[str, float]:
+    """The importance index of LCC (Figures 5.2 to 5.9 and 6.7 to 6.11), averaged over runs.
+
+    A run of a design has rows of its own; a run on real data draws three quarters of them (section 5.3, A_global).
+    """
     if train.source in SIMULATED:
         matrix = summed_importances(train.source, np.asarray(train.truth), trees[1], n_runs, seed)
     else:
-        matrix = learner("LCC", trees[0], seed).set_params(keep_forests=False).fit(train.X, train.y).importances_
+        X, y = np.vstack([train.X, test.X]), sparse.vstack([train.y, test.y]).tocsr()
+        model = learner("LCC", trees[0], seed).set_params(keep_forests=False)
+        parts = ShuffleSplit(n_runs, test_size=0.25, random_state=seed).split(X)
+        matrix = sum(model.fit(X[rows], y[rows]).importances_ for rows, _ in parts)
     return named(matrix, [*train.feature_names, *train.label_names], train.label_names)
 
 
@@ -286,7 +300,7 @@ def planted_found(n_trees: int, n_runs: int, train: Dataset, test: Dataset, seed
     }
 
 
-def sweep(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
+def swept(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
     """Measures of binary relevance on validation rows for eight cuts by R2 (Table 7.4, Figure 7.4)."""
     part = stratified_parts(train.y, [2 / 3, 1 / 3], random_state=seed)
     fit, valid = train.rows(np.flatnonzero(part == 0)), train.rows(np.flatnonzero(part == 1))
@@ -295,7 +309,7 @@ def sweep(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[str, f
     for row in table.to_dict(orient="records"):
         cut = f"{row['percentile']:g} %"
         values[f"features at {cut}"] = row["n_features"]
-        values |= {f"{name} at {cut}": row[name] for name in ("HL", "F2", "AC")}
+        values |= {f"{name} at {cut}": row[name] for name in MEASURES}
     return values
 
 
@@ -357,7 +371,8 @@ def described(n_trees: int, train: Dataset, test: Dataset, seed: int) -> dict[st
 
 TITLES = {
     "3.1": "Table 3.1: emotions, mean (standard deviation), ours / the thesis's",
-    "5.1": "Chapter 5: four classifiers",
+    "5.1": "Table 5.1: the data, ours / the thesis's",
+    "chapter 5": "Chapter 5: four classifiers",
     "5.2": "Table 5.2: mean ranks over blocks of data set and measure",
     "5.4": "Tables 5.3 and 5.4: LCC against each other, one-sided, ours / the thesis's",
     "6.3": "Table 6.3: planted features found, of those that could be",
@@ -396,7 +411,8 @@ def tables(study: Study) -> dict[str, str]:
     chapter = {name: table for name in BEST_IS_LABEL if len(table := means(done, name, FOUR)) == len(FOUR)}
     made = {
         "3.1": table_3_1(done),
-        "5.1": chapter_5(chapter),
+        "5.1": data_sets(done),
+        "chapter 5": chapter_5(chapter),
         **ranks_5(chapter),
         "6.3": table_6_3(done),
         "6.3 AR": table_6_3_ar(done),
@@ -503,9 +519,9 @@ def settings(name: str) -> tuple[float, float]:
 def chapter_7_figures(study: Study, done: pd.DataFrame) -> dict[str, Figure]:
     """The stand-in (Figures 7.1 to 7.3), its screening (7.4), and LCC on it (7.5 to 7.8)."""
     drawn: dict[str, Figure] = {}
-    swept = sweep_table(done)
-    if swept is not None:
-        drawn["screening"] = screening_curves(swept)
+    cuts = sweep_table(done)
+    if cuts is not None:
+        drawn["screening"] = screening_curves(cuts)
     row = done[(done["dataset"] == "credit") & (done["method"] == "chapter 7")]
     if row.empty or row.filter(like=" of client ").empty:
         return drawn
@@ -571,6 +587,19 @@ def table_3_1(done: pd.DataFrame) -> str:
     n_within = int((difference.abs() <= allowed).sum().sum())
     verdict = f"{n_within} of {difference.size} means lie within 0.01 (HL) and 0.025 (others) of the thesis's."
     return f"{markdown(shown)}\n\n{verdict}"
+
+
+def data_sets(done: pd.DataFrame) -> str:
+    """Sizes and label statistics, ours / the thesis's."""
+    found = done[done["method"] == "data"].set_index("dataset")
+    printed_values = printed("5.1")
+    forms = {"N": ".0f", "L": ".0f", "P": ".0f", "LCard": ".2f", "LDens": ".2f", "Distinct": ".0f"}
+    rows = {
+        name: [f"{found.loc[name, of]:{form}} / {printed_values.loc[name, of]:{form}}" for of, form in forms.items()]
+        for name in printed_values.index
+        if name in found.index
+    }
+    return markdown(pd.DataFrame.from_dict(rows, orient="index", columns=list(forms))) if rows else ""
 
 
 def chapter_5(chapter: dict[str, pd.DataFrame]) -> str:
@@ -739,17 +768,17 @@ def sweep_table(done: pd.DataFrame) -> pd.DataFrame | None:
         return None
     values = swept.iloc[0].filter(like=" at ").dropna()
     cuts = sorted({float(name.split(" at ")[1].removesuffix(" %")) for name in values.index})
-    names = ["features", "HL", "F2", "AC"]
+    names = ["features", *(name for name in MEASURES if f"{name} at {cuts[0]:g} %" in values)]
     frame = pd.DataFrame([[values[f"{name} at {cut:g} %"] for name in names] for cut in cuts], columns=names)
     return frame.astype(float).rename(columns={"features": "n_features"}).assign(percentile=cuts)
 
 
 def chapter_7(done: pd.DataFrame) -> dict[str, str]:
     """Screening and four classifiers on generated data of the credit bureau's shape."""
-    ours, swept = means(done, "credit", FOUR), sweep_table(done)
-    if ours.empty or swept is None:
+    ours, cuts = means(done, "credit", FOUR), sweep_table(done)
+    if ours.empty or cuts is None:
         return {}
-    table = swept.set_index(swept["percentile"].map("{:g} %".format)).drop(columns="percentile").T
+    table = cuts.set_index(cuts["percentile"].map("{:g} %".format)).drop(columns="percentile").T
     shown = table.map("{:.4f}".format)
     shown.loc["n_features"] = table.loc["n_features"].map("{:.0f}".format)
     seconds = done[done["dataset"] == "credit"].set_index("method")["cpu_seconds"]
