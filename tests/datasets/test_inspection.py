@@ -45,6 +45,8 @@ def numbers(low, high, seed=1):
         ("income", numbers(1e4, 9e4), "feature"),  # whole, nearly all different, and measured
         ("number of visits", numbers(0, 1000), "feature"),
         ("row", list(range(5, 5 + N)), "identifier"),  # counts on
+        ("wealth", numbers(1, N + 1), "feature"),  # ranks
+        ("Unnamed: 3", numbers(1, 9e6), "identifier"),
         ("id", [k + 0.5 for k in range(N)], "feature"),  # fractions are measured
         ("c", [f"row {k + 1}" for k in range(N)], "identifier"),  # a word and a count
         ("c", [f"{k + 0.5} kg" for k in range(N)], "feature"),
@@ -60,6 +62,55 @@ def test_roles(name, cells, role):
     assert inspected(cells, name).role == role
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1/1", "1/2", "2/2"] * (N // 3), "nominal"),  # genotypes: no date without a year
+        (["1/86", "2/86", "3/87"] * (N // 3), "date"),
+        (["1st class", "2nd class", "3rd class"] * (N // 3), "nominal"),  # no more numbers than units
+        (["<65", ">=65"] * (N // 2), "nominal"),
+        ([f"{'<' * (k == 4)}{k}{'+' * (k == 10)}" for k in range(4, 11)] * 9, "number"),
+        ([f"{k / 10}/10" for k in range(N)], "number"),
+        ([f"{7 * k % 61} out of 100" for k in range(N)], "number"),
+        ([f"2023/03/{k % 28 + 1} 3:0{k % 9}:00 PM AEST" for k in range(N)], "date"),
+        ([f"2023/03/{k % 28 + 1} 3:0{k % 9}:00 PM" for k in range(N)], "date"),
+        ([f"{k % 28 + 1} May 2020" for k in range(N)], "date"),
+    ],
+)
+def test_kinds(cells, kind):
+    assert inspected(cells[:N]).kind == kind
+
+
+def test_what_ends_every_cell_is_no_part_of_its_number():
+    found = features([f"{7 * k % 61}/10" for k in range(N)], keep="c")
+    assert found["c"][:3].tolist() == [0, 7, 14]
+
+
+def test_hours_behind_a_time_zone_are_read():
+    found = features([f"2023/03/01 {k % 12}:00:00 PM GMT+1" for k in range(1, N + 1)])
+    assert found["c.hour"][:3].tolist() == [13, 14, 15]
+
+
+def test_times_are_a_target_in_hours():
+    data = read(pd.DataFrame({"x": range(30), "net time": [f"2:{k:02d}:30" for k in range(30)]}), target="net time")
+    assert data.target == "numbers"
+    assert data.y[:2].tolist() == pytest.approx([2 + 30 / 3600, 2 + 1 / 60 + 30 / 3600])
+
+
+def test_sets_with_free_text_beside_the_usual_answers_are_label_sets():
+    usual = ["Excel", "Excel; Python", "R; Python", "Excel; R", "R"] * (N // 5)
+    cells = [f"{answer}; Other: tool {k}" if k % 4 == 0 else answer for k, answer in enumerate(usual)]
+    assert read(pd.DataFrame({"x": range(N), "tools": cells}), target="tools").target == "labels"
+
+
+def test_a_return_within_a_cell_ends_no_line(tmp_path):
+    frame = pd.DataFrame({"text": ["one\rtwo", "three", "four"] * 10, "x": range(30), "t": CLASSES[:30]})
+    frame.to_csv(tmp_path / "returns.csv", index=False)
+    data = read(tmp_path / "returns.csv", target="t", roles=None)
+    assert data.n_samples == 30
+    assert data.categories[0] == ("four", "one two", "three")
+
+
 def test_few_rows_say_nothing_of_roles():
     assert inspected(["kg"] * 5, "unit").role == "feature"
 
@@ -70,7 +121,7 @@ def test_of_several_identifiers_the_one_called_so_names_the_rows():
     )
     data = read(frame.assign(t=CLASSES), target="t")
     assert data.id_name == "id"
-    assert data.left_out == {"name": "text with another value in every row"}
+    assert data.left_out == {"name": "every value is unique"}
     assert read(frame.assign(t=CLASSES), target="t", identifier="name").ids.tolist() == frame["name"].tolist()
     assert read(frame.assign(t=CLASSES), target="t", identifier=None).ids is None
     assert set(read(frame.assign(t=CLASSES), target="t", keep="*").feature_names) == {"name", "id", "x"}

@@ -32,6 +32,7 @@ from ramify.datasets.tables.text_layout import TextLayout, text_layout
 _NEAR_THE_TOP = 20
 _ABOVE = "If the columns' names stand in this line, remove the lines above it."
 _BLANKS = " \t\r\n\v\f"
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 _CELL_BEGINS = re.compile(rb'[,;|\t"\n][ \t]*[+-]?$')
 _PADDING = 8
 _IS_DIGIT = np.isin(np.arange(256), np.frombuffer(b"0123456789", dtype=np.uint8))
@@ -65,8 +66,11 @@ def read_text(path: PathLike, separator: str | None, encoding: str | None) -> tu
     raw = read_bytes(path)
     layout = text_layout(path, raw, separator, encoding)
     if layout.is_wide:
-        return decoded(path, raw, layout.encoding).removeprefix("\ufeff").encode("utf-8", "surrogatepass"), layout
-    return without_bom(path, raw), layout
+        raw = decoded(path, raw, layout.encoding).removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+    content = without_bom(path, raw)
+    if 0 < content.count(b"\r") - content.count(b"\r\n") < content.count(b"\n"):
+        content = _LONE_RETURN.sub(b" ", content)  # within cells, where lines end otherwise
+    return content, layout
 
 
 def _encoding_of_content(layout: TextLayout) -> str:

@@ -25,6 +25,8 @@ FEWEST_ROWS = 20
 _DISTINCT = 0.95
 _SAMPLE = 200
 _COUNTED = 100_000
+_UNNAMED = re.compile(r"(?:unnamed: ?|column )\d+|row[ _.]?names?|index", re.IGNORECASE)
+"""What columns of row numbers are called where nobody named them."""
 _NUMBER_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "nr", "no", "num", "number", "idx", "pk"}
 _AMOUNT_WORDS = {"of", "per", "count", "total", "amount"}
 _NAMED = "account case client customer employee gene invoice item loan order passenger patient person policy record row"
@@ -292,8 +294,7 @@ def _inspected_numbers(
     if enough and _may_number_rows(record.name, cells, is_first=is_first):
         counted = replace(record, n_values=len(pd.unique(cells)))
         if counted.n_values >= _DISTINCT * len(cells):
-            why = f"whole numbers with another value in {_share(counted, len(cells))}"
-            return replace(leave, kind="identifier", n_values=counted.n_values, why=why)
+            return replace(leave, kind="identifier", n_values=counted.n_values, why=_unique(counted, len(cells)))
     if np.fmin.reduce(cells) >= 16_000_101 and np.fmax.reduce(cells) <= 21_991_231 and record.n_values > 1:
         dates = notations.learn_dates(as_text(cells), wishes.date_order, wishes.date_parts)
         if dates is not None:
@@ -311,16 +312,18 @@ def _inspected_text(
     enough: bool,
     is_first: bool,
 ) -> Column:
+    n_known = len(cells) - int(np.count_nonzero(cells.is_missing))
     dates = notations.learn_dates(cells, wishes.date_order, wishes.date_parts)
     if dates is not None and (dates.compact or declared == "date"):
         return _dated(record, cells, dates, wishes)
-    if (numbers := notations.learn_numbers(cells, wishes.decimal)) is not None:
+    numbers = notations.learn_numbers(cells, wishes.decimal)
+    if numbers is not None and not (numbers.ending and dates is not None):
         if (
             enough
             and record.n_values >= _DISTINCT * len(cells)
             and (names_rows(record.name) or _may_number_rows(record.name, numbers.values(cells), is_first=is_first))
         ):
-            return replace(leave, kind="identifier", why=f"numbers with another value in {_share(record, len(cells))}")
+            return replace(leave, kind="identifier", why=_unique(record, n_known))
         return _numbered(record, cells, numbers, wishes)
     if (clock := notations.learn_clock(cells)) is not None:
         return replace(record, kind="time", decision="used as hours", why=f"times such as {shown(cells.values[0])}",
@@ -332,15 +335,11 @@ def _inspected_text(
         why = f"several numbers in a cell, as in {shown(cells.values[0])}"
         decision = f"{several} and as nominal" if parts.values else several
         return replace(record, kind="several numbers", decision=decision, why=why, notation=parts)
-    if (
-        enough
-        and record.n_values >= _DISTINCT * (len(cells) - cells.is_missing.sum())
-        and _may_name_rows(record, cells)
-    ):
-        return replace(leave, kind="identifier", why=f"text with another value in {_share(record, len(cells))}")
+    if enough and record.n_values >= _DISTINCT * n_known and _may_name_rows(record, cells):
+        return replace(leave, kind="identifier", why=_unique(record, n_known))
     categories = notations.learn_categories(cells)
-    if enough and not categories.words and record.n_values >= _DISTINCT * (len(cells) - cells.is_missing.sum()):
-        return replace(leave, kind="identifier", why=f"text with another value in {_share(record, len(cells))}")
+    if enough and not categories.words and record.n_values >= _DISTINCT * n_known:
+        return replace(leave, kind="identifier", why=_unique(record, n_known))
     if not categories.words:
         why = "" if record.n_values <= notations.MANY else f"{record.n_values:,} different texts"
         return replace(record, kind="nominal", decision="used as nominal", why=why, notation=categories)
@@ -365,9 +364,9 @@ def _numbered(record: Column, cells: TextColumn, numbers: Numbers, wishes: Colum
         option = "decimal=',' (--decimal) reads them as decimal signs"
     if numbers.units:
         units = ", ".join(shown(unit.replace("|", " ").strip() or "none") for unit in numbers.units)
-        reasons.append(
-            f"units converted: {units}" if notations.scales_of(numbers.units) else f"in several units: {units}"
-        )
+        scales = notations.scales_of(numbers.units)
+        if len({scales.get(unit, unit) for unit in numbers.units}) > 1:
+            reasons.append(f"units converted: {units}" if scales else f"in several units: {units}")
     if numbers.brackets:
         reasons.append("numbers in brackets are negative")
     if numbers.words:
@@ -408,8 +407,12 @@ def n_values(cells: Any) -> int:
     return len(pd.unique(head[~np.isnan(head)]))
 
 
-def _share(record: Column, n_rows: int) -> str:
-    return "every row" if record.n_values == n_rows else f"{100 * record.n_values // n_rows} % of the rows"
+def _unique(record: Column, n_known: int) -> str:
+    return (
+        "every value is unique"
+        if record.n_values == n_known
+        else f"{100 * record.n_values // n_known} % of the values are unique"
+    )
 
 
 def _may_number_rows(name: str, values: np.ndarray, *, is_first: bool) -> bool:
@@ -420,7 +423,8 @@ def _may_number_rows(name: str, values: np.ndarray, *, is_first: bool) -> bool:
     span = values.max() - values.min() + 1
     if not span >= _DISTINCT * len(values) or not (values == np.floor(values)).all():
         return False
-    return names_rows(name) or span < 1.5 * len(values) or bool(is_first and (np.diff(values) > 0).all())
+    is_dense, in_order = span < 1.5 * len(values), bool((np.diff(values) > 0).all())
+    return names_rows(name) or (is_dense and in_order) or (is_first and (is_dense or in_order))
 
 
 def _may_name_rows(record: Column, cells: TextColumn) -> bool:
@@ -435,6 +439,8 @@ def names_rows(name: str) -> bool:
     if not words or not _AMOUNT_WORDS.isdisjoint(words):
         return False
     joined = "".join(words)
+    if _UNNAMED.fullmatch(name):
+        return True
     return words[-1] in _NUMBER_WORDS or words[0] in {"id", "uuid"} or joined in _JOINED or joined.endswith("nummer")
 
 

@@ -5,6 +5,7 @@ Each notation is learnt from a column and read again from another file.
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from collections import Counter
@@ -41,6 +42,7 @@ _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}")
 _POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+")
 _CURRENCY = re.compile(r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF)\b")
 _IN_BRACKETS = re.compile(r"([^\d(]{0,4})\(([^()]*\d[^()]*)\)")
+_ENDING = re.compile(r"(?:\s*/|\s)\D*\d[^:]*$")
 _SCALES: Sequence[Mapping[str, float]] = (
     {"": 1, "k": 1e3, "m": 1e6, "mio": 1e6, "b": 1e9, "bn": 1e9},
     {"mg": 1e-3, "g": 1, "kg": 1e3, "t": 1e6, "oz": 28.349523125, **dict.fromkeys(("lb", "lbs"), 453.59237)},
@@ -76,6 +78,8 @@ class Numbers:
         Words that stand where a number is expected, each a feature of its own.
     brackets : bool
         Whether numbers in brackets are negative, as in accounts.
+    ending : str
+        What ends every cell and is no part of the number, as the /10 of 7.5/10.
     """
 
     notation: ClassVar[str] = "number"
@@ -83,9 +87,11 @@ class Numbers:
     units: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     brackets: bool = False
+    ending: str = ""
 
     def read(self, text: str) -> tuple[float, str] | None:
         """The number and its unit, or None."""
+        text = text.removesuffix(self.ending)
         if (inner := _IN_BRACKETS.fullmatch(text)) is not None:
             inside = self.read(inner[1] + inner[2])
             return None if inside is None else (-inside[0] if self.brackets else inside[0], inside[1])
@@ -153,8 +159,9 @@ def learn_numbers(cells: TextColumn, decimal: str | None = None) -> Numbers | No
     n_known = counts.sum()
     if are_codes(cells.values):
         return None
+    ending = _common_ending(cells.values)
     for sign in (decimal,) if decimal else _signs(cells.values):
-        notation = Numbers(decimal=sign)
+        notation = Numbers(decimal=sign, ending=ending)
         found = [notation.read(value) for value in cells.values]
         is_number = np.array([one is not None for one in found], dtype=bool)
         n_numbers = counts[is_number].sum()
@@ -171,9 +178,10 @@ def learn_numbers(cells: TextColumn, decimal: str | None = None) -> Numbers | No
         if len(cells.values) == 2 and n_numbers < n_known:
             continue
         in_units = sum(units[unit] for unit in frequent)
+        several = 1 < len(frequent) <= _MOST_UNITS and len({one[0] for one in found if one}) >= 2 * len(frequent)
         if (
             (n_numbers >= ENOUGH * n_known or few)
-            and (0 < len(frequent) <= _MOST_UNITS or scales_of(frequent))
+            and (len(frequent) == 1 or several or scales_of(frequent))
             and in_units >= ENOUGH * n_numbers
         ):
             in_brackets = [_IN_BRACKETS.fullmatch(value) is not None for value in cells.values]
@@ -182,8 +190,18 @@ def learn_numbers(cells: TextColumn, decimal: str | None = None) -> Numbers | No
                 frequent if len(frequent) > 1 else (),
                 words if few else (),
                 brackets=any(in_brackets) and not all(in_brackets),
+                ending=ending,
             )
     return None
+
+
+def _common_ending(values: Sequence[str]) -> str:
+    """What all cells end with from a slash or blank on, if there are digits in it."""
+    reversed_ = [value[::-1] for value in values]
+    ends = zip(min(reversed_, default=""), max(reversed_, default=""), strict=False)
+    common = "".join(first for first, last in itertools.takewhile(lambda pair: pair[0] == pair[1], ends))[::-1]
+    start = _ENDING.search(common) if len(values) > 1 else None
+    return "" if start is None else common[start.start() :]
 
 
 def _signs(values: Sequence[str]) -> tuple[str, ...]:
@@ -226,6 +244,9 @@ _LOG_TIME = re.compile(r"^(\d{1,2}/[A-Za-z]{3}/\d{4}):")
 _MONTH_AND_YEAR = re.compile(r"^([A-Za-z]{3,9})[-/' ’]{1,2}(\d\d)$")
 _FIRST_OF_LAST_CENTURY = 69
 """Years of two digits from here on belong to the last century, as in POSIX."""
+_LONGEST_MONTH = 31
+_ZONE = re.compile(r"(:\d\d(?:[.,]\d+)?(?:\s*[AaPp][Mm])?)\s*\(?(?![AaPp][Mm]\b)[A-Z]{2,5}(?:[+-]\d{1,2})?\)?$")
+"""A name of a time zone behind a time, as forms write it; a column is of one."""
 _PARTS = ("days", "year", "month", "weekday", "hour")
 
 
@@ -250,7 +271,8 @@ class Dates:
 
     def read(self, values: Sequence[str]) -> pd.Series:
         """The dates of some texts, NaT where a text is none."""
-        texts = pd.Series([_with_whole_year(_LOG_TIME.sub(r"\1 ", value)) for value in values], dtype=object)
+        plain = (_ZONE.sub(r"\1", _LOG_TIME.sub(r"\1 ", value)) for value in values)
+        texts = pd.Series([_with_whole_year(value) for value in plain], dtype=object)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.compact:
@@ -323,15 +345,18 @@ def _with_whole_year(value: str) -> str:
 def _look_like_dates(values: Sequence[str]) -> bool:
     return bool(
         np.mean([_DIGITS.search(value) is not None and len(value) <= 40 for value in values]) > ENOUGH
-        and np.mean([_n_steps(value) >= 2 for value in values]) > ENOUGH
+        and np.mean([_names_a_date(value) for value in values]) > ENOUGH
         and not any(re.fullmatch(r"[-+]?\d+[.,]\d+", value) for value in values)
     )
 
 
-def _n_steps(value: str) -> int:
-    """How many numbers and names of months stand in a cell beside a time of the day, of which a parser makes today."""
+def _names_a_date(value: str) -> bool:
+    """Whether day, month and year, or month and year stand in a cell: a parser takes 1/2 as a day of this year."""
     beside = _TIME.sub("", value)
-    return len(re.findall(r"\d+", beside)) + bool(_DAY_WORDS.search(beside))
+    numbers = re.findall(r"\d+", beside)
+    n_steps = len(numbers) + bool(_DAY_WORDS.search(beside))
+    has_year = any(int(number) > _LONGEST_MONTH for number in numbers) or _MONTH_AND_YEAR.match(value) is not None
+    return n_steps > 2 or (n_steps == 2 and has_year)
 
 
 def _varies(values: np.ndarray) -> bool:
@@ -372,9 +397,13 @@ class Clock:
 
     notation: ClassVar[str] = "time"
 
+    def values(self, cells: TextColumn) -> np.ndarray:
+        """The hours, NaN where a cell is no time."""
+        return cells.taken([_hours(value) for value in cells.values])
+
     def features(self, name: str, cells: TextColumn) -> list[Made]:
         """The hours."""
-        return [(name, cells.taken([_hours(value) for value in cells.values]), None)]
+        return [(name, self.values(cells), None)]
 
 
 def learn_clock(cells: TextColumn) -> Clock | None:
@@ -525,7 +554,7 @@ def notation_from_dict(plain: Mapping[str, Any]) -> Notation:
         made = kind(**given) if kind is not None else None
     except TypeError:
         made = None
-    usual = {"decimal": str, "day_first": bool, "compact": bool, "values": bool, "brackets": bool}
+    usual = {"decimal": str, "ending": str, "day_first": bool, "compact": bool, "values": bool, "brackets": bool}
     texts = (value for name, value in given.items() if name not in usual)
     right = made is not None and all(isinstance(given[name], usual[name]) for name in usual.keys() & given.keys())
     if not right or not all(isinstance(v, tuple) and all(isinstance(t, str) for t in v) for v in texts):

@@ -17,7 +17,7 @@ from ramify.datasets.readers.arff_target import NEGATIVE_AND_POSITIVE, TargetCol
 from ramify.datasets.readers.mixed_target import side_by_side
 from ramify.datasets.readers.order_notation import OrderError, labels_of_order, natural_key, ranks_of_order
 from ramify.datasets.readers.raw_files import shown
-from ramify.datasets.tables.notations import ENOUGH, learn_numbers
+from ramify.datasets.tables.notations import ENOUGH, learn_clock, learn_numbers
 from ramify.datasets.tables.table import Table, as_text, missing_cells
 from ramify.datasets.tables.text_column import TextColumn
 from ramify.hierarchy import Hierarchy
@@ -204,6 +204,8 @@ def _notation_of_column(cells: Any, asked: TargetNotation) -> tuple[Target, Targ
         if numbers is not None and not numbers.words:
             known = numbers.values(cells)
             return ("classes" if set(known[~np.isnan(known)]) <= {0.0, 1.0} else "numbers"), asked
+        if learn_clock(cells) is not None:
+            return "numbers", asked
         if _are_orders(values):
             return "rankings", asked
     if asked.kind != "labels":
@@ -298,7 +300,7 @@ def _label_separator(values: Sequence[str], counts: np.ndarray, *, said: bool) -
             for part in parts:
                 occurrences[part] += count
         recurring = sum(n for part, n in occurrences.items() if cells_with[part] > 1)
-        if recurring >= 0.9 * occurrences.total() and len(cells_with) <= len(values):
+        if recurring >= 0.75 * occurrences.total() and len(cells_with) <= len(values):
             return sign
     return None
 
@@ -309,7 +311,11 @@ def _read_numbers(table: Table, j: int, asked: TargetNotation) -> tuple[TargetCo
     if isinstance(cells, np.ndarray):
         values, decimal = cells, "."
     else:
-        notation = learn_numbers(as_text(cells), asked.decimal if asked.decimal != "." else None)
+        texts = as_text(cells)
+        notation = learn_numbers(texts, asked.decimal if asked.decimal != "." else None)
+        if notation is None and (clock := learn_clock(texts)) is not None:
+            notes.append(f"The times in {name}, such as {shown(texts.values[0])}, are taken as hours.")
+            return TargetColumns("numbers", clock.values(texts), (name,), notes=tuple(notes)), asked
         if notation is None:
             raise UnreadableTarget(
                 f"The target {name} holds {shown(as_text(cells).values[0])}, which is no number. Name another target, "
