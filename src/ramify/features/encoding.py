@@ -61,6 +61,10 @@ class Features:
         """Whether the values are stored sparse."""
         return bool(sparse.issparse(self.values))
 
+    def take(self, rows: np.ndarray) -> Features:
+        """The features of some rows."""
+        return Features(self.values[rows], self.n_categories)
+
 
 def learn_features(
     estimator: Any, X: Any, categorical_features: Any = "from_dtype", *, in_full: Collection[str] = ()

@@ -10,6 +10,7 @@ from ramify.features import Features
 from ramify.ranking import discoveries
 from ramify.ranking.discovery.effects import fieller_shares
 from ramify.ranking.discovery.outcome import Untestable
+from ramify.ranking.discovery.row_orders import of_even_sizes
 from ramify.ranking.discovery.rows import RowGroups, blocks_in_order, copies, effective_number
 from ramify.ranking.discovery.survey import Question, survey
 
@@ -171,7 +172,7 @@ def test_copies_are_kept_together_and_said_so():
     Y = (np.random.default_rng(1).random((300, 2)) < 0.5).astype(int)
     found = discoveries(ForestClassifier(20), X, Y, random_state=0)
     assert found.notes == (
-        "80 rows are copies or near copies of others. Copies are kept together in bags and count as one in tests.",
+        "80 rows are copies or near copies of others. Copies are kept together and count as one in tests.",
     )
 
 
@@ -240,3 +241,66 @@ def test_more_rows_than_are_asked_for_are_drawn_in_whole_groups():
     assert found.notes[0].startswith("400 of 480 rows, drawn at random, are tested")
     assert found == discoveries(forest, X, Y, row_groups=group, max_rows=402, random_state=0, n_jobs=2)
     assert discoveries(forest, X, Y, row_groups=group, max_rows=None, random_state=0).n_rows == 480
+
+
+def kin(n_groups, n_members, alike, n_columns=40, seed=0):
+    """Rows of a group correlate by `alike`."""
+    group = np.repeat(np.arange(n_groups), n_members)
+    own = normal(len(group), n_columns, seed=seed + 1)
+    return np.sqrt(alike) * normal(n_groups, n_columns, seed=seed)[group] + np.sqrt(1 - alike) * own, group
+
+
+@pytest.mark.parametrize(("n_groups", "n_members", "alike"), [(200, 2, 0.9), (100, 4, 0.9), (60, 10, 0.8)])
+def test_rows_alike_are_found_whole_and_apart(n_groups, n_members, alike):
+    X, group = kin(n_groups, n_members, alike)
+    found = copies(features_of(X), 0)[0].of_row
+    pairs = np.unique(np.column_stack([group, found]), axis=0)
+    assert len(pairs) <= 1.01 * n_groups
+    assert len(np.unique(found)) >= n_groups
+
+
+def test_copies_of_few_values_are_found():
+    random = np.random.default_rng(0)
+    for values in (random.integers(0, 4, (300, 30)), random.random((300, 60)) < 0.5, np.round(normal(300, 30))):
+        X = np.vstack([values, values[:30]]).astype(float)
+        rows, n_copied = copies(features_of(X), 0)
+        assert n_copied >= 59
+        assert np.array_equal(rows.of_row[:29], rows.of_row[300:329])
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.random.default_rng(0).standard_cauchy((400, 30)),
+        np.exp(1.5 * normal(400, 20)) * np.exp(normal(400, 1, seed=5)),
+        (normal(400, 8) > 0).astype(float),
+        (normal(400, 40) > 1.3).astype(float),
+        np.round(normal(400, 6)),
+        normal(400, 20) + 4 * normal(3, 20, seed=2)[np.arange(400) % 3],
+        walks(400, 15, np.random.default_rng(1), 0.95),
+    ],
+    ids=["heavy tails", "uneven", "few classes", "rare classes", "scores", "clusters", "time"],
+)
+def test_rows_alike_by_chance_are_no_copies(X):
+    assert copies(features_of(X), 0)[1] == 0
+
+
+def test_groups_of_uneven_sizes_are_cut_to_even_ones():
+    sizes = np.r_[np.full(12, 3), np.full(11, 4), np.full(10, 40), 200]
+    group = np.random.default_rng(0).permutation(np.repeat(np.arange(34), sizes))
+    kept = of_even_sizes(group, 0)
+    assert np.array_equal(kept, np.unique(kept))
+    left = np.bincount(group[kept], minlength=34)
+    assert left[-1] in (0, 40)
+    assert np.array_equal(left[:33], sizes[:33])
+    X, Y = normal(len(group), 5), (normal(len(group), 2, seed=1) > 0).astype(int)
+    found = discoveries(None, X, Y, given="nothing", row_groups=group, random_state=0)
+    assert found.n_rows == len(kept)
+    assert "rows are left out" in found.notes[0]
+
+
+def test_association_keeps_copies_together():
+    X, Y = np.repeat(normal(60, 20), 5, axis=0), np.repeat(normal(60, 4, seed=1) > 0, 5, axis=0).astype(int)
+    found = discoveries(None, X, Y, given="nothing", random_state=0)
+    assert found.claims == ()
+    assert "300 rows are copies" in found.notes[0]

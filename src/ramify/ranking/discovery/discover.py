@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
@@ -25,6 +24,7 @@ from ramify.ranking.discovery.effects import beyond_parents, claim_effects
 from ramify.ranking.discovery.feature_branches import FeatureBranches, feature_branches
 from ramify.ranking.discovery.outcome import Outcome, Untestable, outcome_of, refuse_unknown
 from ramify.ranking.discovery.result import Claim, Discoveries, unit_name
+from ramify.ranking.discovery.row_orders import of_even_sizes
 from ramify.ranking.discovery.rows import RowGroups, blocks_in_order, copies, effective_number
 from ramify.ranking.discovery.survey import Question, Survey, survey
 from ramify.targets import kind_of
@@ -89,9 +89,9 @@ def discoveries(
         part.
     row_groups : array-like of shape (n_samples,), optional
         Which rows belong together: patients, families, sites, blocks of time. Bags, folds and tests are by group; for
-        association whole groups change places with groups of as many rows. Without it, rows that are copies or near
-        copies of others are kept together, and rows that follow an order of time, place or batch are tested in blocks
-        with gaps between them; `found.notes` says so.
+        association whole groups change places with groups of as many rows, larger ones being cut to a common size.
+        Without it, rows that are copies or near copies of others are kept together, and rows that follow an order of
+        time, place or batch are tested in blocks with gaps between them; `found.notes` says so.
     feature_hierarchy : Hierarchy, optional
         Of the features, by their names: its branches of 2 to 50 features are claimed as well, "NODE and below", beside
         single features, at one error rate. A branch is redrawn given the features outside of it. `groups` is then not
@@ -197,8 +197,7 @@ def discoveries(
         notes: list[str] = []
         rows = _some_rows(features.values.shape[0], together, max_rows, seed, notes)
         if rows is not None:
-            values = sparse.csr_array(features.values)[rows] if features.is_sparse else features.values[rows]
-            features, y = Features(values, features.n_categories), take_rows(y, rows)
+            features, y = features.take(rows), take_rows(y, rows)
             weights = None if weights is None else weights[rows]
             together = None if together is None else np.unique(together[rows], return_inverse=True)[1]
         names = feature_names(owner)
@@ -221,18 +220,11 @@ def _driven(
     notes: list[str],
 ) -> Discoveries:
     """Claims of drive: what is tested, with the notes on rows and weights that go with it."""
-    n_rows, n_features = features.values.shape
-    _refuse_few(n_rows)
-    values = sparse.csr_array(features.values) if features.is_sparse else features.values
-    by_row = Features(values, features.n_categories)
+    n_features = features.values.shape[1]
+    _refuse_few(features.values.shape[0])
     weights = _capped(weights, notes)
-    rows = _row_groups(by_row, together, asked["seed"], notes)
-    if together is None:
-        blocks = _blocks(by_row, forest, y, rows, notes)
-        if blocks is not None:
-            kept, rows = blocks
-            features = by_row = Features(by_row.values[kept], by_row.n_categories)
-            y, weights = take_rows(y, kept), None if weights is None else weights[kept]
+    table, rows = _together(_Table(features, y, weights), forest, together, asked["seed"], notes)
+    features, y, weights = table.features, table.y, table.weights
     _refuse_few_groups(rows, weights, notes)
     # Claims without regard to the hierarchy can be of a label alone, where the whole of y says nothing.
     level = None if control == "flat" else fdr
@@ -244,7 +236,7 @@ def _driven(
         units = groups.members
     found = survey(question, features, y, weights, units, rows)
     nested = groups if isinstance(groups, FeatureBranches) else None
-    return replace(_discovered(found, names, nested, by_row, y, weights, fdr, control), notes=tuple(notes))
+    return replace(_discovered(found, names, nested, features, y, weights, fdr, control), notes=tuple(notes))
 
 
 def _discovered(
@@ -342,15 +334,18 @@ def _associated(
     if n_rows < _FEWEST_ASSOCIATED:
         raise Untestable(f"association needs at least {_FEWEST_ASSOCIATED} rows. Got {n_rows}.")
     notes: list[str] = []
-    if running["row_groups"] is None:
-        by_row = Features(sparse.csr_array(features.values), features.n_categories) if features.is_sparse else features
-        blocks = _blocks(by_row, forest, y, RowGroups.alone(n_rows), notes)
-        if blocks is not None:
-            kept, rows = blocks
-            values = by_row.values[kept]
-            features = Features(sparse.csc_array(values) if features.is_sparse else values, features.n_categories)
-            y, weights = take_rows(y, kept), None if weights is None else weights[kept]
-            n_rows, running = len(kept), {**running, "row_groups": rows.of_row}
+    table = _Table(features, y, weights)
+    table, rows = _together(table, forest, running["row_groups"], running["seed"], notes)
+    if rows.given:
+        kept = of_even_sizes(rows.of_row, running["seed"])
+        if len(kept) < len(rows.of_row):
+            notes.append(
+                f"{len(rows.of_row) - len(kept):,} rows are left out, so that groups change places with groups of as "
+                "many rows."
+            )
+            table, rows = table.take(kept), rows.take(kept)
+    features, y, weights = table.features, table.y, table.weights
+    n_rows, running = features.values.shape[0], {**running, "row_groups": rows.kernel_groups}
     target = forest.encode_target(y, sample_weight=weights, n_samples=n_rows)
     refuse_unknown(target)
     outcome = outcome_of(target, np.ones(n_rows, dtype=bool))
@@ -442,17 +437,36 @@ def _capped(weights: np.ndarray | None, notes: list[str]) -> np.ndarray | None:
     return capped
 
 
-def _row_groups(features: Features, together: np.ndarray | None, seed: int, notes: list[str]) -> RowGroups:
-    """The groups that were given, else those of rows that are copies of one another."""
+@dataclass(frozen=True)
+class _Table:
+    """Features, target and weights of the same rows."""
+
+    features: Features
+    y: Any
+    weights: np.ndarray | None
+
+    def take(self, rows: np.ndarray) -> _Table:
+        weights = None if self.weights is None else self.weights[rows]
+        return _Table(self.features.take(rows), take_rows(self.y, rows), weights)
+
+
+def _together(
+    table: _Table, forest: Any, together: np.ndarray | None, seed: int, notes: list[str]
+) -> tuple[_Table, RowGroups]:
+    """The rows that take part and their groups: those that were given, else blocks in order, else copies."""
     if together is not None:
-        return RowGroups(together)
-    found, n_copied = copies(features, seed)
+        return table, RowGroups(together)
+    rows, n_copied = copies(table.features, seed)
     if n_copied:
         notes.append(
-            f"{n_copied:,} rows are copies or near copies of others. Copies are kept together in bags and count as one "
-            "in tests."
+            f"{n_copied:,} rows are copies or near copies of others. Copies are kept together and count as one in "
+            "tests."
         )
-    return found
+    blocks = _blocks(table.features, forest, table.y, rows, notes)
+    if blocks is None:
+        return table, rows
+    kept, rows = blocks
+    return table.take(kept), rows
 
 
 def _refuse_few_groups(rows: RowGroups, weights: np.ndarray | None, notes: list[str]) -> None:

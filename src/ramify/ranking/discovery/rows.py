@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 
 from ramify.features import Features
@@ -14,9 +14,15 @@ from ramify.features import Features
 _MANY_VALUES = 10
 """Copies are told from chance by numbers with more than one value in so many rows."""
 
-_PROJECTED, _NEIGHBORS, _FARTHEST_COPY = 64, 20, 9
-_CHANCE = 0.01
+_PROJECTED, _NEIGHBORS, _MOST_KIN = 64, 20, 9
+_CHANCE, _WRONG = 0.01, 0.05
+"""Chance that a table without copies is said to have some, and share of chance among the copies of one that has."""
+
+_MANY_ROWS, _ASKED = 20_000, 2_000
+"""Above so many rows, so many are asked first whether they have copies."""
+
 _AT_ONCE = 500
+_MOST_DIFFERENT, _FEWEST_PAIRS, _MOST_INDICATORS = 15, 5, 1024
 
 _ALIKE = 0.05
 _ROWS_PER_DIRECTION = 40
@@ -85,39 +91,34 @@ def effective_number(sizes: np.ndarray) -> float:
 def copies(features: Features, seed: int) -> tuple[RowGroups, int]:
     """Groups of rows that are copies or near copies of one another, and how many rows have such a copy.
 
-    Only numbers with many values tell copies from rows that agree by chance. Rows are equal in all of them, or much
-    nearer than rows of so many dimensions are by chance: with d_t the distance to the t-th neighbour and m the local
-    dimension, 19 (d_t / d_20)^m rows are expected within d_t; less than 0.01 / n is no chance.
+    Near copies are much nearer than rows of so many dimensions are by chance: with d_t the distance to the t-th
+    neighbour and m the local dimension, 19 (d_t / d_20)^m rows are expected within d_t. Columns are ranks, made normal;
+    ties and the order of classes are drawn, so that rows that agree by chance lie apart like others. Rows that are
+    equal in all numbers of many values are copies, too. In tables without such numbers, copies are rows that differ in
+    fewer columns than others do: by chance there are the more pairs the more they differ.
 
     Parameters
     ----------
     features : Features
         The features.
     seed : int
-        Of the projection to 64 columns.
+        Of ties and of the projection to 64 columns.
     """
     values = _dense(features)
     n_rows = len(values)
-    many = [
-        j
-        for j in range(values.shape[1])
-        if not features.n_categories[j] and len(np.unique(values[:, j])) * _MANY_VALUES > n_rows
-    ]
+    pairs = _near_pairs(_normal_scores(values, features.n_categories, seed), seed)
+    n_values = [0 if k else len(np.unique(column)) for k, column in zip(features.n_categories, values.T, strict=True)]
+    many = np.flatnonzero(np.array(n_values) * _MANY_VALUES > n_rows)
     if len(many) < 2:
-        return RowGroups.alone(n_rows), 0
-    columns = values[:, many]
-    missing = np.isnan(columns)
-    columns = np.where(missing, np.nanmean(columns, axis=0), columns)
-    _, of_row = np.unique(columns, axis=0, return_inverse=True)
-    first = np.unique(of_row, return_index=True)[1]
-    pairs = first[_near_pairs(columns[first], seed)]
-    links = np.concatenate([pairs, np.column_stack([first[of_row.ravel()], np.arange(n_rows)])])
-    graph = sparse.coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(n_rows, n_rows))
+        pairs = np.concatenate([pairs, _alike_pairs(values, seed)])
+    else:
+        _, first, of_row = np.unique(values[:, many], axis=0, return_index=True, return_inverse=True)
+        pairs = np.concatenate([pairs, np.column_stack([first[of_row.ravel()], np.arange(n_rows)])])
+    graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_rows, n_rows))
     n_groups, of_row = connected_components(graph, directed=False)
-    n_copied = int((np.bincount(of_row)[of_row] > 1).sum())
     if n_groups == n_rows:
         return RowGroups.alone(n_rows), 0
-    return RowGroups(of_row.astype(np.int64)), n_copied
+    return RowGroups(of_row.astype(np.int64)), int((np.bincount(of_row)[of_row] > 1).sum())
 
 
 @dataclass(frozen=True)
@@ -200,38 +201,146 @@ def _unexplained(columns: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return columns - leading @ (leading.T @ columns)
 
 
-def _near_pairs(columns: np.ndarray, seed: int) -> np.ndarray:
+def _normal_scores(values: np.ndarray, n_categories: np.ndarray, seed: int) -> np.ndarray:
+    """Ranks of each column made normal, ties in random order and missing values anywhere; at most 64 columns."""
+    random = np.random.default_rng([seed, 4])
+    n_rows, n_columns = values.shape
+    scores = stats.norm.ppf((np.arange(n_rows) + 0.5) / n_rows).astype(np.float32)
+    mixed = n_columns > _PROJECTED
+    found = np.zeros((n_rows, _PROJECTED if mixed else n_columns), dtype=np.float32)
+    for j, column in enumerate(values.T):
+        missing = np.isnan(column)
+        known = np.where(missing, random.choice(column[~missing], n_rows) if not missing.all() else 0.0, column)
+        if n_categories[j]:
+            known = random.permutation(int(n_categories[j]))[known.astype(np.int64)]
+        own = np.empty(n_rows, dtype=np.float32)
+        own[np.lexsort((random.random(len(values)), known))] = scores
+        if mixed:
+            found += own[:, None] * (random.standard_normal(_PROJECTED) / np.sqrt(_PROJECTED)).astype(np.float32)
+        else:
+            found[:, j] = own
+    return found
+
+
+def _near_pairs(rows: np.ndarray, seed: int) -> np.ndarray:
     """Pairs of rows that are nearer than by chance: pairs x 2."""
-    n_rows, n_columns = columns.shape
-    if n_rows <= _NEIGHBORS + 1:
-        return np.empty((0, 2), dtype=np.int64)
-    spread = columns.std(axis=0)
-    scaled = ((columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).astype(np.float32)
-    if n_columns > _PROJECTED:
-        random = np.random.default_rng([seed, 4])
-        scaled = scaled @ (random.standard_normal((n_columns, _PROJECTED)) / np.sqrt(_PROJECTED)).astype(np.float32)
-    near, distance = _neighbors(scaled)
-    ranks = np.arange(10, _NEIGHBORS)
-    farther = np.log(distance[:, -1:] / np.maximum(distance[:, ranks - 1], 1e-12)).mean(axis=1)
-    dimension = np.mean(np.log(_NEIGHBORS / ranks)) / max(float(np.median(farther)), 1e-12)
-    close = distance[:, :_FARTHEST_COPY] / np.maximum(distance[:, -1:], 1e-12)
-    row, rank = np.nonzero((_NEIGHBORS - 1) * close**dimension < _CHANCE / n_rows)
-    return np.column_stack([row, near[row, rank]])
-
-
-def _neighbors(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 20 nearest rows of each, nearest first, and their distances."""
     n_rows = len(rows)
+    none = np.empty((0, 2), dtype=np.int64)
+    if n_rows <= _NEIGHBORS + 1 or rows.shape[1] < 2:
+        return none
+    if n_rows > _MANY_ROWS:
+        asked = np.random.default_rng([seed, 9]).permutation(n_rows)[:_ASKED]
+        if not _kin(*_neighbors(rows, asked)).any():
+            return none
+    near, distance = _neighbors(rows, np.arange(n_rows))
+    n_kin = _kin(near, distance)
+    row = np.repeat(np.arange(n_rows), n_kin)
+    kin = near[np.arange(_NEIGHBORS) < n_kin[:, None]]
+    told = sparse.csr_array((np.ones(len(row)), (row, kin)), shape=(n_rows, n_rows))
+    return np.column_stack(told.multiply(told.T).nonzero()).astype(np.int64)
+
+
+def _kin(near: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    """How many of each row's neighbours are too near for chance.
+
+    That t rows lie within the distance of the t-th has the chance of Poisson's distribution; the t of the least chance
+    counts. A row surely has kin where its chance is small even at its own dimension, if that is the lower; where some
+    row has, as many count as keep the share of chance low.
+    """
+    ranks = np.arange(10, _NEIGHBORS)
+    nearest = np.maximum(distance[:, -1:], 1e-12)
+    farther = np.log(nearest / np.maximum(distance[:, ranks - 1], 1e-12)).mean(axis=1)
+    dimension = np.mean(np.log(_NEIGHBORS / ranks)) / np.maximum(farther, 1e-12)
+    close = distance[:, :_MOST_KIN] / nearest
+
+    def chances(power: np.ndarray) -> np.ndarray:
+        found: np.ndarray = stats.poisson.sf(np.arange(_MOST_KIN), (_NEIGHBORS - 1) * close ** power[:, None])
+        return found
+
+    typical = np.full(len(near), np.median(dimension))
+    least = _MOST_KIN * chances(np.minimum(dimension, typical)).min(axis=1)
+    n_kin = np.zeros(len(near), dtype=np.int64)
+    if least.min() >= _CHANCE / len(near):
+        return n_kin
+    chance = chances(typical)
+    own = _MOST_KIN * chance.min(axis=1)
+    order = np.argsort(own, kind="stable")
+    n_sure = np.flatnonzero(own[order] <= _WRONG * np.arange(1, len(order) + 1) / len(order)).max(initial=-1) + 1
+    n_kin[order[:n_sure]] = chance[order[:n_sure]].argmin(axis=1) + 1
+    return n_kin
+
+
+def _alike_pairs(values: np.ndarray, seed: int) -> np.ndarray:
+    """Pairs of rows that differ in fewer columns than by chance, in a table of few values: pairs x 2.
+
+    There are more pairs that differ in at most h columns than in h + 1 to h + 3. Patterns of more than 10 rows are no
+    copies but usual.
+    """
+    random = np.random.default_rng([seed, 10])
+    _, codes, counts = np.unique(values, axis=0, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(counts[codes.ravel()] <= _MOST_KIN + 1)
+    none = np.empty((0, 2), dtype=np.int64)
+    if len(rows) < 2:
+        return none
+    shown: list[np.ndarray] = []
+    n_columns = 0
+    for j in random.permutation(values.shape[1]).tolist():
+        own = np.unique(values[rows, j], return_inverse=True)[1].ravel()
+        if n_columns and sum(part.shape[1] for part in shown) + own.max() >= _MOST_INDICATORS:
+            break
+        shown.append((own[:, None] == np.arange(own.max() + 1)).astype(np.float32))
+        n_columns += 1
+    indicators = np.concatenate(shown, axis=1)
+    most = min(_MOST_DIFFERENT, n_columns // 4)
+
+    def different(asked: np.ndarray) -> np.ndarray:
+        found: np.ndarray = n_columns - (indicators[asked] @ indicators.T).round().astype(np.int64)
+        found[np.arange(len(asked)), asked] = n_columns
+        return found
+
+    def alike(asked: np.ndarray) -> np.ndarray:
+        """Rows x number of columns: how many others differ in so many."""
+        parts = []
+        for first in range(0, len(asked), _AT_ONCE):
+            apart = np.minimum(different(asked[first : first + _AT_ONCE]), most + 4)
+            n_own = len(apart)
+            place = apart + (most + 5) * np.arange(n_own)[:, None]
+            parts.append(np.bincount(place.ravel(), minlength=n_own * (most + 5)).reshape(n_own, -1))
+        return np.concatenate(parts)
+
+    asked = random.permutation(len(rows))[:_ASKED]
+    n_alike = alike(asked)
+    within = n_alike.cumsum(axis=1)
+    for h in range(most, -1, -1):
+        n_pairs, beyond = within[:, h].sum(), n_alike[:, h + 1 : h + 4].sum()
+        of_few = within[within[:, h] <= _MOST_KIN, h].sum()
+        if n_pairs >= 2 * _FEWEST_PAIRS and n_pairs > beyond and 2 * of_few > n_pairs:
+            break
+    else:
+        return none
+    pairs = []
+    for first in range(0, len(rows), _AT_ONCE):
+        own = np.arange(first, min(first + _AT_ONCE, len(rows)))
+        near = different(own) <= h
+        near[near.sum(axis=1) > _MOST_KIN] = False
+        row, other = near.nonzero()
+        pairs.append(np.column_stack([rows[own[row]], rows[other]]))
+    return np.concatenate(pairs)
+
+
+def _neighbors(rows: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The 20 nearest rows of those that are asked, nearest first, and their distances."""
     sizes = (rows**2).sum(axis=1)
-    near = np.empty((n_rows, _NEIGHBORS), dtype=np.int64)
-    distance = np.empty((n_rows, _NEIGHBORS))
-    for first in range(0, n_rows, _AT_ONCE):
-        own = np.arange(first, min(first + _AT_ONCE, n_rows))
+    near = np.empty((len(asked), _NEIGHBORS), dtype=np.int64)
+    distance = np.empty((len(asked), _NEIGHBORS))
+    for first in range(0, len(asked), _AT_ONCE):
+        own = asked[first : first + _AT_ONCE]
+        here = slice(first, first + len(own))
         square = sizes[own, None] + sizes - 2 * rows[own] @ rows.T
         square[np.arange(len(own)), own] = np.inf
         part = np.argpartition(square, _NEIGHBORS, axis=1)[:, :_NEIGHBORS]
         order = np.argsort(np.take_along_axis(square, part, axis=1), axis=1, kind="stable")
-        near[own] = np.take_along_axis(part, order, axis=1)
-        exact = rows[near[own]].astype(np.float64) - rows[own, None].astype(np.float64)
-        distance[own] = np.sqrt((exact**2).sum(axis=2))
+        near[here] = np.take_along_axis(part, order, axis=1)
+        exact = rows[near[here]].astype(np.float64) - rows[own, None].astype(np.float64)
+        distance[here] = np.sqrt((exact**2).sum(axis=2))
     return near, distance
