@@ -216,31 +216,30 @@ def test_new_rows_are_predicted_or_refused_by_column(estimator):
                 model.predict(X)
 
 
-CATEGORIES = 10**6
+CATEGORIES, ROWS = 10**6, 10_000  # neighbours compare every pair of rows
 
 
 @pytest.fixture(scope="module")
 def million():
-    """A column with a million distinct values, as texts."""
+    """A column that may hold a million values, as texts, with another one in every row."""
     values = pd.array(np.char.add("v", np.arange(CATEGORIES).astype("U7")), dtype="str")
-    return pd.DataFrame({"a": pd.Categorical.from_codes(np.arange(CATEGORIES), categories=values)})
+    return pd.DataFrame({"a": pd.Categorical.from_codes(np.arange(0, CATEGORIES, CATEGORIES // ROWS), values)})
 
 
-FEWER_STEPS = {"ReliefRanker of sets": {"n_iterations": 3}}
 ONE_OF_EACH_CLASS = {type(make()): name for name, (make, _) in reversed(ESTIMATORS.items())}.values()
 
 
 @pytest.mark.parametrize("estimator", ONE_OF_EACH_CLASS)
 def test_a_million_categories_are_learnt_or_refused_by_column(estimator, million):
     make, y = ESTIMATORS[estimator]
-    target = np.resize(y, (CATEGORIES, *np.shape(y)[1:]))
+    target = np.resize(y, (ROWS, *np.shape(y)[1:]))
     try:
-        model = make().set_params(**FEWER_STEPS.get(estimator, {})).fit(million, target)
+        model = make().fit(million, target)
     except ValueError as error:
         refused(error, r"feature 'a' \(column 0\)|cannot be matched")
         return
-    if hasattr(model, "scores_"):
-        assert np.isfinite(model.scores_).all()
+    if hasattr(model, "ranking_"):
+        assert np.isfinite(model.ranking_.scores).all()
 
 
 ONE_ROW = r"sample|rows|neighbours|more than one class|at least|Relief|2 classes|one class"
