@@ -78,16 +78,26 @@ def scorecard(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return note
 
 
+def _hostile_asked_for(config: pytest.Config) -> bool:
+    named = any(HOSTILE.search(f"{argument}/") for argument in config.args)
+    return named or "hostile" in config.option.markexpr
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import the files of hostile tests where nobody asks for them: half of the collection's time."""
+    path = f"{collection_path.relative_to(config.rootpath).as_posix()}/"
+    return True if HOSTILE.search(path) and not _hostile_asked_for(config) else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by the mark
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the hostile tests, and leave them to `-m hostile` or to a command that names their files."""
     hostile = [item for item in items if HOSTILE.search(item.nodeid)]
     for item in hostile:
         item.add_marker("hostile")
-    if "hostile" in config.option.markexpr or any(HOSTILE.search(f"{argument}/") for argument in config.args):
-        return
-    config.hook.pytest_deselected(items=hostile)
-    items[:] = [item for item in items if item not in set(hostile)]
+    if not _hostile_asked_for(config):
+        config.hook.pytest_deselected(items=hostile)
+        items[:] = [item for item in items if item not in set(hostile)]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

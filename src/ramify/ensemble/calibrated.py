@@ -287,7 +287,7 @@ def at_most_parents(probabilities: NDArray[np.float64], hierarchy: Hierarchy) ->
 
 
 def _checked_forest(model: Calibrated) -> ForestClassifier:
-    forest: Any = ForestClassifier() if model.estimator is None else clone(model.estimator)
+    forest: Any = ForestClassifier() if model.estimator is None else clone(model.estimator, safe=False)
     leaves_rows_out = isinstance(forest, TableForest)
     if not leaves_rows_out:
         raise TypeError(

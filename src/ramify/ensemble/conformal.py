@@ -291,7 +291,7 @@ class ConformalSets(BaseEstimator):
         return pd.DataFrame(lines, columns=columns).set_index("class")
 
     def _checked_forest(self) -> Any:
-        forest = ForestClassifier() if self.estimator is None else clone(self.estimator)
+        forest = ForestClassifier() if self.estimator is None else clone(self.estimator, safe=False)
         if not isinstance(forest, _FORESTS):
             raise TypeError(
                 "The 'estimator' parameter of ConformalSets must be a ForestClassifier, a ForestRegressor or a "
