@@ -7,7 +7,7 @@ known for every label.
 """
 
 from ramify import ForestClassifier
-from ramify.chains import LClassifierChains, importance_frame
+from ramify.chains import LClassifierChains
 from ramify.datasets import make_multilabel
 from ramify.metrics import hamming_loss, jaccard_score
 from ramify.plots import importance_heatmap
@@ -20,5 +20,4 @@ print(f"Hamming loss {hamming_loss(test.y, predicted):.3f}, Jaccard index {jacca
 
 # %%
 # The fifteen best features, and all labels, as predictors of each label.
-frame = importance_frame(chains.importances_, feature_names=data.feature_names, label_names=data.label_names)
-importance_heatmap(frame, n_predictors=15)
+importance_heatmap(chains.importance_frame(), n_predictors=15)

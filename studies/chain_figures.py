@@ -15,8 +15,7 @@ from scipy import sparse
 from scipy.stats import gaussian_kde
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from ramify.chains import importance_frame
-from ramify.chains.importance import global_importance, importance_index
+from ramify.chains.importance import global_importance, importance_frame, importance_index
 from ramify.plots.style import COLOURS, NEUTRAL, plain_figure, shortened
 
 MEASURES = {

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from sklearn.base import clone
 
-from ramify.chains import R2Screening, importance_frame
+from ramify.chains import R2Screening
 from ramify.chains.chain_order import label_correlation
-from ramify.chains.importance import global_importance, importance_index
+from ramify.chains.importance import global_importance, importance_frame, importance_index
 from ramify.metrics import accuracy_score, f1_score, hamming_loss, jaccard_score, precision_score, recall_score
 from ramify.targets import encode_labels
 

@@ -23,8 +23,8 @@ from ramify.metrics import auprc
 from ramify.plots import addition_curves
 from ramify.ranking import ReliefRanker
 from ramify.ranking.relief import relief_path
-from ramify.study import Study, available
-from ramify.study.study_files import data_files, data_folder
+from ramify.study import Study
+from ramify.study.study_files import available, data_files, data_folder
 
 # In place of the paper's Yeast-GO, SCOP-GO and SCOP-FUN, pheno_GO and eisen_GO: those are not at hand.
 FILES = data_files("hmc_relieff")

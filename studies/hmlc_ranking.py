@@ -26,8 +26,8 @@ from ramify.metrics import auprc
 from ramify.plots import critical_difference
 from ramify.ranking import ReliefRanker, forest_ranking, fuji, knn_quality, nested_rankings
 from ramify.ranking.relief import relief_path
-from ramify.study import Study, available
-from ramify.study.study_files import data_files, data_folder
+from ramify.study import Study
+from ramify.study.study_files import available, data_files, data_folder
 
 FILES = data_files("hmlc_ranking")
 # Of the paper's 30 sets these are not at hand.

@@ -54,9 +54,9 @@ from ramify.features import Features
 from ramify.metrics import roc_auc_score
 from ramify.plots import critical_difference, importance_heatmap
 from ramify.plots.style import COLOURS
-from ramify.study import Study, available
+from ramify.study import Study
 from ramify.study.cells import Cell
-from ramify.study.study_files import data_files, data_folder
+from ramify.study.study_files import available, data_files, data_folder
 
 MEASURES = ["HL", "CL", "PR", "RE", "F2", "AC"]
 FOUR = ["BR", "CC", "LCC", "ECC"]

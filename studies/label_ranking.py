@@ -23,8 +23,8 @@ from ramify.datasets.readers.label_rankings import read_rankings
 from ramify.ensemble import LabelRankingForest
 from ramify.metrics import kendall_tau
 from ramify.plots import critical_difference
-from ramify.study import Study, available
-from ramify.study.study_files import data_files, data_folder
+from ramify.study import Study
+from ramify.study.study_files import available, data_files, data_folder
 
 PAPER_TAU = pd.DataFrame(
     {

@@ -31,9 +31,9 @@ from ramify.plots import critical_difference
 from ramify.selection import LazyNeighbors, cross_validated_selection
 from ramify.selection.binary_features import column_hierarchy, presence
 from ramify.selection.methods import selecting_classifier
-from ramify.study import Study, available
+from ramify.study import Study
 from ramify.study.cells import Cell
-from ramify.study.study_files import data_files, data_folder
+from ramify.study.study_files import available, data_files, data_folder
 
 FILES = data_files("rpv_selection")
 QUICK = ("CE-CC", "DM-CC", "MM-MF", "Cities")

@@ -438,12 +438,12 @@ class Hierarchy:
         rows_of: list[np.ndarray] = [np.empty(0, dtype=by_node.indices.dtype)] * len(self)
         from_children: dict[int, list[np.ndarray]] = {}
         for node in self._order[::-1].tolist():
-            found = from_children.pop(node, [])
+            children = from_children.pop(node, [])
             if starts[node] < starts[node + 1]:
-                found.append(by_node.indices[starts[node] : starts[node + 1]])
-            if not found:
+                children.append(by_node.indices[starts[node] : starts[node + 1]])
+            if not children:
                 continue
-            rows_of[node] = _united(found)
+            rows_of[node] = _united(children)
             for parent in self._parent_lists[node]:
                 from_children.setdefault(parent, []).append(rows_of[node])
         return _csr_of_rows(rows_of, matrix.shape[0]).T.tocsr()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ramify.chains import ClassifierChain, EnsembleOfChains, importance_frame
+from ramify.chains import ClassifierChain, EnsembleOfChains
 from ramify.chains.chain import chain_importances
-from ramify.chains.importance import global_importance, importance_index
+from ramify.chains.importance import global_importance, importance_frame, importance_index
 from ramify.datasets import make_multilabel
 from ramify.ensemble import ForestClassifier
 from ramify.ranking import forest_ranking

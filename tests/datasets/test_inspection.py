@@ -8,8 +8,8 @@ import pytest
 
 import ramify
 from ramify import ForestClassifier
-from ramify.datasets import Inspection, read, write_arff
-from ramify.datasets.tables.inspection import names_rows
+from ramify.datasets import read, write_arff
+from ramify.datasets.tables.inspection import Inspection, names_rows
 
 N = 60
 RNG = np.random.default_rng(0)

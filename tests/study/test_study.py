@@ -25,9 +25,9 @@ from ramify.chains import BinaryRelevance, ClassifierChain
 from ramify.datasets import Dataset
 from ramify.ensemble import ForestClassifier
 from ramify.hierarchy import Hierarchy
-from ramify.study import Study, StudyError, available
+from ramify.study import Study, StudyError
 from ramify.study.store import Store
-from ramify.study.study_files import DataSet, data_folder, data_sets, load_study_file, study_names
+from ramify.study.study_files import DataSet, available, data_folder, data_sets, load_study_file, study_names
 from tests.study import toy_study
 
 HERE = Path(__file__).parent

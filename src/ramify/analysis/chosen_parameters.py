@@ -32,18 +32,18 @@ def parsed(settings: Iterable[str]) -> dict[str, Any]:
     >>> parsed(["max_features=0.5", "distance=hamming", "ramp=0.05,0.1", "sigma=none"])
     {'max_features': 0.5, 'distance': 'hamming', 'ramp': (0.05, 0.1), 'sigma': None}
     """
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not equals or not name or not value:
             raise ValueError(f"{setting!r} is no setting. Write name=value, as max_features=0.5.")
-        if name in found:
+        if name in parameters:
             raise ValueError(f"The parameter {name!r} is set twice. Leave one of them out.")
         try:
-            found[name] = _WORDS[value.lower()] if value.lower() in _WORDS else ast.literal_eval(value)
+            parameters[name] = _WORDS[value.lower()] if value.lower() in _WORDS else ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            found[name] = value
-    return found
+            parameters[name] = value
+    return parameters
 
 
 def with_hierarchy_parameters(data: Dataset, chosen: Mapping[str, Any]) -> tuple[Dataset, dict[str, Any]]:
@@ -106,7 +106,7 @@ def _explanations(kind: type) -> dict[str, str]:
     """What the docstring says of each parameter, in its line of type and default."""
     text = inspect.getdoc(kind) or ""
     section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    found: dict[str, str] = {}
+    explanations: dict[str, str] = {}
     for names, what in re.findall(r"^(\w+(?:, \w+)*) : (.+)$", section, flags=re.M):
-        found |= dict.fromkeys(names.split(", "), f"{names} : {what}")
-    return found
+        explanations |= dict.fromkeys(names.split(", "), f"{names} : {what}")
+    return explanations

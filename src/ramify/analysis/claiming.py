@@ -75,9 +75,9 @@ def _found(data: Dataset, forest: dict[str, Any], part: str, **asked: Any) -> di
     target = model_target(data)
     try:
         rows: dict[str, Any] = {"sample_weight": data.sample_weight, "row_groups": data.row_groups}
-        found: Discoveries = discoveries(model, data.X, target, **rows, **asked, **running)
+        claims: Discoveries = discoveries(model, data.X, target, **rows, **asked, **running)
     except Untestable as error:
         return {"no_claims": str(error).removesuffix(".")}
     own = model.encode_target(target).output_names
     renamed = dict(zip(own, data.label_names, strict=True)) if len(own) == len(data.label_names) else {}
-    return {part: found.with_names(data.feature_names, renamed)}
+    return {part: claims.with_names(data.feature_names, renamed)}

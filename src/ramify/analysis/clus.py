@@ -220,9 +220,9 @@ def _data_file(settings: ClusSettings, name: str, default: str) -> Path:
     given, folder = Path(said.replace("\\", "/")), settings.path.parent
     for place in (folder / given, given, folder / given.name):
         for ending in PACKED:
-            found = place.with_name(place.name + ending)
-            if found.is_file():
-                return found
+            file = place.with_name(place.name + ending)
+            if file.is_file():
+                return file
     advice = f"Looked for {folder / given}, {given} and {folder / given.name}, also packed. Correct the path."
     raise settings.fault("Data", name, "names no file that is there", advice)
 
@@ -293,7 +293,7 @@ class _Columns:
 
         frame = data.to_frame()
         beside: dict[str, Any] = {}
-        found: dict[str, Hierarchy] = {}
+        hierarchies: dict[str, Hierarchy] = {}
         for j in self.of_nodes:
             name = self.attributes[j].name
             alone = self.read([j], features=False)
@@ -308,17 +308,17 @@ class _Columns:
                     f"row {row + 1} of the hierarchical attribute {name!r} has {counts[row]} labels",
                     advice="A hierarchical feature, or target beside others, needs one label per row. Disable it.",
                 )
-            found[name] = alone.hierarchy
+            hierarchies[name] = alone.hierarchy
             column = pd.Categorical.from_codes(labels.indices, categories=list(alone.hierarchy.names))
             if j in self.features:
                 frame.insert(self.features.index(j), name, column)
             else:
                 beside[name] = column
         if not beside:
-            return data, found, frame
+            return data, hierarchies, frame
         targets = _target_columns(data, [self.attributes[j].name for j in self.targets if j not in self.of_nodes])
         y = pd.DataFrame(targets | beside)
-        return replace(data, y=y, target="mixed", label_names=tuple(y.columns), targets={}), found, frame
+        return replace(data, y=y, target="mixed", label_names=tuple(y.columns), targets={}), hierarchies, frame
 
 
 def _target_columns(data: Dataset, names: list[str]) -> dict[str, Any]:
@@ -446,20 +446,20 @@ def _relief_targets(task: _Task) -> dict[str, dict[str, Any]]:
         "hierarchy": data.hierarchy,
         "value_hierarchies": nodes or None,
     }
-    found = {"overall": together}
+    targets = {"overall": together}
     if not task.settings.flag("Ensemble", "FeatureRankingPerTarget", default=False) or len(task.targets) == 1:
-        return found
+        return targets
     for place, j in enumerate(task.targets):
         name = task.attributes[j].name
         column = data.y[name] if data.target_type.parts_differ else _column(data.y, place)
         if name in nodes:
             labels = nodes[name].encode([[str(node)] for node in column])
-            found[name] = {"y": labels, "target": "hierarchy", "hierarchy": nodes[name], **known}
+            targets[name] = {"y": labels, "target": "hierarchy", "hierarchy": nodes[name], **known}
         elif task.attributes[j].kind == "number":
-            found[name] = {"y": np.asarray(column, dtype=float), "target": "numbers", **known}
+            targets[name] = {"y": np.asarray(column, dtype=float), "target": "numbers", **known}
         else:
-            found[name] = {"y": np.asarray(column), "target": "classes", **known}
-    return found
+            targets[name] = {"y": np.asarray(column), "target": "classes", **known}
+    return targets
 
 
 def _column(y: Any, place: int) -> np.ndarray:

@@ -107,8 +107,8 @@ def compare_methods(
             for done, method in enumerate(methods, start=1 + (fold - 1) * len(methods)):
                 table = _measured(method, learnt, unseen, options)
                 better.update(table["better"].to_dict())
-                found = {name: {method: row["model"], PRIOR: row["prior"]} for name, row in table.iterrows()}
-                rows += [{"fold": fold, "measure": name, **values} for name, values in found.items()]
+                by_method = {name: {method: row["model"], PRIOR: row["prior"]} for name, row in table.iterrows()}
+                rows += [{"fold": fold, "measure": name, **values} for name, values in by_method.items()]
                 if show is not None:
                     show(done)
     long = pd.DataFrame(rows)

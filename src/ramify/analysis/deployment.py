@@ -65,17 +65,19 @@ class NewRows:
 
     def sentences(self) -> list[str]:
         """What people must know, a sentence each; nothing where all is as it was at fit."""
-        found = []
+        sentences = []
         if self.lacking:
-            found.append(f"Columns not there, filled with missing values: {_listed(self.lacking)}.")
+            sentences.append(f"Columns not there, filled with missing values: {_listed(self.lacking)}.")
         for name, values in list(self.unseen.items())[:_LISTED]:
             shown = _listed([f"{value!r} ({n} rows)" for value, n in values.items()])
-            found.append(f"Values of {name!r} that the model has not seen, taken as missing: {shown}.")
+            sentences.append(f"Values of {name!r} that the model has not seen, taken as missing: {shown}.")
         if len(self.unseen) > _LISTED:
-            found.append(f"{len(self.unseen) - _LISTED} more columns have values that the model has not seen.")
+            sentences.append(f"{len(self.unseen) - _LISTED} more columns have values that the model has not seen.")
         if self.drifted is not None and len(self.drifted):
-            found.append(f"Columns unlike those at fit: {_listed([_moved(row) for row in self.drifted.itertuples()])}.")
-        return found
+            sentences.append(
+                f"Columns unlike those at fit: {_listed([_moved(row) for row in self.drifted.itertuples()])}."
+            )
+        return sentences
 
 
 def new_rows(model: Any, X: Any, *, fill: bool = False) -> NewRows:
@@ -210,13 +212,13 @@ def _unseen(model: Any, X: Any, learnt: list[str]) -> dict[str, dict[str, int]]:
     categories = getattr(model, "categories_", ())
     if sparse.issparse(X) or all(values is None for values in categories):
         return {}
-    found = {}
+    unseen = {}
     for at, (column, values) in enumerate(zip(columns_of_table(X), categories, strict=True)):
         if values is not None:
             others = Counter(unseen_values(column, codes_of(column, values)))
             if others:
-                found[learnt[at] if learnt else f"x{at}"] = dict(others.most_common())
-    return found
+                unseen[learnt[at] if learnt else f"x{at}"] = dict(others.most_common())
+    return unseen
 
 
 def _drifted(model: Any, X: Any, names: list[str], present: list[int] | None) -> pd.DataFrame | None:

@@ -75,54 +75,54 @@ def beside(results: Results, branch: str, n_most: int) -> list[Beside]:
     claimed = [j for j in order if j in claims]
     rest = sorted((j for j in order if j in associations and j not in claims), key=lambda j: associations[j].p)
     others = [j for j in order if column[j] > 0 and j not in claims and j not in associations]
-    found: dict[str, Beside] = {}
+    shown: dict[str, Beside] = {}
     is_drive = results.discoveries is not None and results.discoveries.given == "others"
     for j in claimed:  # a group once, with its best member
         made = Beside(j, claims[j].feature, STANDINGS[0 if is_drive else 1], float(column[j]), claims[j])
-        found.setdefault(claims[j].feature, made)
+        shown.setdefault(claims[j].feature, made)
     for j in rest:
-        found.setdefault(names[j], Beside(j, names[j], "associated", float(column[j]), associations[j]))
+        shown.setdefault(names[j], Beside(j, names[j], "associated", float(column[j]), associations[j]))
     for j in others[:n_most]:
-        found.setdefault(names[j], Beside(j, names[j], "ranked", float(column[j])))
-    return list(found.values())[:n_most]
+        shown.setdefault(names[j], Beside(j, names[j], "ranked", float(column[j])))
+    return list(shown.values())[:n_most]
 
 
 def untested(results: Results) -> dict[str, str]:
     """Labels of which nothing is said, and why: too few rows with or without them."""
-    found = results.discoveries or results.associations
-    return {} if found is None else dict(found.untested)
+    tested = results.discoveries or results.associations
+    return {} if tested is None else dict(tested.untested)
 
 
-def discovery_count(found: Discoveries) -> str:
+def discovery_count(discoveries: Discoveries) -> str:
     """How many claims there are, of what kind and at which error rate; the start of a sentence."""
-    what = _COUNTED[found.given]
-    number = "No discovery" if not found.claims else "1 discovery" if len(found.claims) == 1 else ""
-    number = number or f"{len(found.claims):,} discoveries"
-    return f"{number} at FDR {100 * found.fdr:g} %" + (f", {what}" if found.claims else "")
+    what = _COUNTED[discoveries.given]
+    number = "No discovery" if not discoveries.claims else "1 discovery" if len(discoveries.claims) == 1 else ""
+    number = number or f"{len(discoveries.claims):,} discoveries"
+    return f"{number} at FDR {100 * discoveries.fdr:g} %" + (f", {what}" if discoveries.claims else "")
 
 
 def associated_sentences(results: Results) -> list[str]:
     """How many associations there are beside the claims, in a sentence."""
-    found = results.associations
-    if found is None:
+    associations = results.associations
+    if associations is None:
         return []
-    n_features = len({claim.feature for claim in found.claims})
+    n_features = len({claim.feature for claim in associations.claims})
     if not n_features:
-        return [f"No feature is associated with any branch at an error rate of {100 * found.fdr:g} %."]
+        return [f"No feature is associated with any branch at an error rate of {100 * associations.fdr:g} %."]
     are = "1 feature is" if n_features == 1 else f"{n_features:,} features are"
-    pairs = f"{len(found.claims):,} pairs of feature and branch"
+    pairs = f"{len(associations.claims):,} pairs of feature and branch"
     return [f"{are} associated with branches, by themselves or through others, at the same error rate: {pairs}."]
 
 
-def branch_sentences(found: Discoveries) -> list[str]:
+def branch_sentences(discoveries: Discoveries) -> list[str]:
     """What was claimed of branches of features, in a sentence; none where features have no hierarchy."""
-    if not found.feature_branches:
+    if not discoveries.feature_branches:
         return []
     claimed: dict[str, list[str]] = {}
-    for claim in found.claims:
-        if claim.feature in found.feature_branches:
+    for claim in discoveries.claims:
+        if claim.feature in discoveries.feature_branches:
             claimed.setdefault(claim.feature, []).append(claim.branch_name)
-    asked = f"{len(found.feature_branches):,} branches of features were asked about beside single features"
+    asked = f"{len(discoveries.feature_branches):,} branches of features were asked about beside single features"
     if not claimed:
         return [f"{asked}, and none is claimed."]
     some = "; ".join(f"{name}: {', '.join(branches[:3])}" for name, branches in list(claimed.items())[:_NAMED])
@@ -132,8 +132,8 @@ def branch_sentences(found: Discoveries) -> list[str]:
 
 def unclaimed_reasons(results: Results) -> list[str]:
     """Why branches have no claim, and what would help, in sentences."""
-    found, associations = results.discoveries, results.associations
-    if found is None and associations is None:
+    discoveries, associations = results.discoveries, results.associations
+    if discoveries is None and associations is None:
         return []
     sentences = []
     few = untested(results)
@@ -141,13 +141,16 @@ def unclaimed_reasons(results: Results) -> list[str]:
         one = next(iter(few))
         number = "1 label was" if len(few) == 1 else f"{len(few):,} labels were"
         sentences.append(f"{number} not tested, such as {one}: {few[one]}. More rows, or coarser labels, would help.")
-    if found is None or associations is None:
+    if discoveries is None or associations is None:
         return sentences
-    members = {name: found.groups.get(name, (name,)) for name in (*found.doubtful, *(c.feature for c in found.claims))}
-    claimed = {(member, claim.branch) for claim in found.claims for member in members[claim.feature]}
+    members = {
+        name: discoveries.groups.get(name, (name,))
+        for name in (*discoveries.doubtful, *(c.feature for c in discoveries.claims))
+    }
+    claimed = {(member, claim.branch) for claim in discoveries.claims for member in members[claim.feature]}
     open_pairs = [(claim.feature, claim.branch) for claim in associations.claims]
     features = {feature for feature, branch in open_pairs if branch and (feature, branch) not in claimed}
-    doubtful = {member for name in found.doubtful for member in members[name]}
+    doubtful = {member for name in discoveries.doubtful for member in members[name]}
     if features & doubtful:
         sentences.append(
             f"{len(features & doubtful):,} associated features cannot be claimed, since other features tell the same: "

@@ -207,7 +207,7 @@ def _share(n_iterations: float, n_samples: int) -> float:
 
 def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, FeatureRanking], Any]:
     """The rankings by all methods, and the one forest that all scores of forests come from."""
-    found: dict[str, FeatureRanking] = {}
+    rankings: dict[str, FeatureRanking] = {}
     grown = None
     scores = [name for name in rankers if RANKING_METHODS[name].of_forest]
     if scores:
@@ -215,13 +215,13 @@ def _rankings(rankers: dict[str, Any], data: Dataset) -> tuple[dict[str, Feature
         besides = held_out_scores(joint.estimator) if "genie3" in scores else []
         joint.set_params(scores=list(dict.fromkeys([*scores, *besides])))
         joint.fit(data.X, model_target(data), **row_weights_and_groups(data, joint))
-        found, grown = dict(joint.rankings_), joint.estimator_
+        rankings, grown = dict(joint.rankings_), joint.estimator_
         if besides:
-            found["genie3"] = held_out_ranking(found)
+            rankings["genie3"] = held_out_ranking(rankings)
     for name, ranker in rankers.items():
         if name not in scores:
-            found[name] = RANKING_METHODS[name].fit(ranker, data.X, data).ranking_
-    return {name: _named(found[name], data) for name in rankers}, grown
+            rankings[name] = RANKING_METHODS[name].fit(ranker, data.X, data).ranking_
+    return {name: _named(rankings[name], data) for name in rankers}, grown
 
 
 def _named(ranking: FeatureRanking, data: Dataset) -> FeatureRanking:
@@ -271,7 +271,7 @@ class _Quality:
         plain = [
             FeatureRanking([f"x{j}" for j in range(len(rankings[name]))], rankings[name].scores) for name in usable
         ]
-        found = knn_quality(
+        qualities = knn_quality(
             plain,
             train.X,
             model_target(train),
@@ -284,9 +284,9 @@ class _Quality:
             n_jobs=self.n_jobs,
         )
         return {
-            "knn_quality": {name: float(one.weighted) for name, one in zip(usable, found, strict=True)},
-            "knn_baseline": float(found[0].unweighted),
-            "quality_name": found[0].measure,
+            "knn_quality": {name: float(one.weighted) for name, one in zip(usable, qualities, strict=True)},
+            "knn_baseline": float(qualities[0].unweighted),
+            "quality_name": qualities[0].measure,
         }
 
     def curves(self, rankers: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -294,7 +294,7 @@ class _Quality:
         curves: dict[str, Curve] = {}
         parts: dict[str, Any] = {"curves": curves}
         for name, ranker in _repeatable(rankers).items():
-            found = addition_curve(
+            results = addition_curve(
                 _plain(ranker),
                 self.learnt.X,
                 model_target(self.learnt),
@@ -307,11 +307,11 @@ class _Quality:
                 verbose=self.verbose,
                 **{**options, **({"n_random": 0} if curves else {})},
             )
-            curves[name] = Curve(found.sizes, found.values, area=found.area)
-            parts["quality_name"] = found.measure
-            if found.random_mean is not None:
-                band = (found.random_mean, found.random_low, found.random_high)
-                parts["random_curve"] = Curve(found.sizes, *band, area=found.random_area)
+            curves[name] = Curve(results.sizes, results.values, area=results.area)
+            parts["quality_name"] = results.measure
+            if results.random_mean is not None:
+                band = (results.random_mean, results.random_low, results.random_high)
+                parts["random_curve"] = Curve(results.sizes, *band, area=results.random_area)
         return parts
 
 
@@ -334,7 +334,7 @@ def _facts(
     ensemble: str,
     forest: dict[str, Any],
     relief: dict[str, Any],
-    found: Discoveries | None,
+    discoveries: Discoveries | None,
     chosen: Mapping[str, Any],
 ) -> dict[str, str]:
     facts = {"Methods": ", ".join(rankings)}
@@ -354,6 +354,6 @@ def _facts(
         pairs = combinations(rankings.items(), 2)
         alike = ", ".join(f"{one} and {other} {fuji(a, b).area:.3f}" for (one, a), (other, b) in pairs)
         facts["FUJI"] = f"similarity of the rankings, 1 where they are the same: {alike}"
-    if found is not None:
-        facts["Claims"] = f"{found.question} {found.guarantee}"
+    if discoveries is not None:
+        facts["Claims"] = f"{discoveries.question} {discoveries.guarantee}"
     return facts

@@ -218,14 +218,14 @@ class Results:
     def _associations_by_branch(self) -> dict[str, dict[int, Claim]]:
         return self._by_branch(self.associations)
 
-    def _by_branch(self, found: Discoveries | None) -> dict[str, dict[int, Claim]]:
+    def _by_branch(self, discoveries: Discoveries | None) -> dict[str, dict[int, Claim]]:
         """Claims by the position of the feature, of every branch that has some."""
         names = () if self.dataset is None else self.dataset.feature_names
         claimed: dict[str, dict[str, Claim]] = {}
-        if found is None:
+        if discoveries is None:
             return {}
-        for claim in found.claims:
-            members = found.groups.get(claim.feature, (claim.feature,))
+        for claim in discoveries.claims:
+            members = discoveries.groups.get(claim.feature, (claim.feature,))
             claimed.setdefault(claim.branch, {}).update(dict.fromkeys(members, claim))
         return {
             branch: {position: of[name] for position, name in enumerate(names) if name in of}
@@ -242,9 +242,9 @@ class Results:
         """
         scores, column = self.branch_scores, self.label_positions[branch]
         cells = slice(scores.indptr[column], scores.indptr[column + 1])
-        found = np.zeros(scores.shape[0])
-        found[scores.indices[cells]] = scores.data[cells]
-        return found
+        column_scores = np.zeros(scores.shape[0])
+        column_scores[scores.indices[cells]] = scores.data[cells]
+        return column_scores
 
     def helping_labels(self, n_best: int = 3) -> dict[str, list[tuple[str, float]]]:
         """The labels that help most to predict each label, with their share of all its importance.

@@ -147,7 +147,7 @@ def select_features(
     return Selected(selector, learnt, learnt if unseen is None else unseen, weights, measures, results)
 
 
-def explained_selection(found: Selected, row: int) -> pd.DataFrame:
+def explained_selection(selected: Selected, row: int) -> pd.DataFrame:
     """Why the features of one row stayed or went and, chosen for that row, which class each that stayed speaks for.
 
     Parameters
@@ -173,10 +173,10 @@ def explained_selection(found: Selected, row: int) -> pd.DataFrame:
     >>> explained_selection(found, 0).columns.tolist()
     ['feature', 'value', 'relevance', 'selected', 'removed_by', 'log_odds', 'speaks_for']
     """
-    values = found.shown.X[[row]]
-    table = found.selector.explain(values)
-    if isinstance(found.selector, LazySelector) and found.learnt.target_type.has_one_label:
-        classifier = LazyNaiveBayes(found.selector).fit(found.learnt.X, model_target(found.learnt))
+    values = selected.shown.X[[row]]
+    table = selected.selector.explain(values)
+    if isinstance(selected.selector, LazySelector) and selected.learnt.target_type.has_one_label:
+        classifier = LazyNaiveBayes(selected.selector).fit(selected.learnt.X, model_target(selected.learnt))
         said = classifier.explain(values).iloc[1:].set_index("feature")  # the first line is the prior
         table["log_odds"] = table["feature"].map(said["log_odds"])
         table["speaks_for"] = table["feature"].map(said["speaks_for"]).fillna("")
@@ -231,8 +231,8 @@ def _relevance(selector: Any) -> np.ndarray:
 
 def _measure_table(measures: dict[str, dict[str, float]]) -> pd.DataFrame:
     """The measures of the cross-validation with those of the prior beside them."""
-    found, prior = measures["cross_validation"], measures["prior"]
-    rows = {title: [found[name], prior[name], "higher", 0] for name, title in SELECTION_MEASURES.items()}
+    measured, prior = measures["cross_validation"], measures["prior"]
+    rows = {title: [measured[name], prior[name], "higher", 0] for name, title in SELECTION_MEASURES.items()}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["model", "prior", "better", "left_out"])
 
 

@@ -3,7 +3,6 @@
 from ramify.chains.binary_relevance import BinaryRelevance
 from ramify.chains.chain import ClassifierChain
 from ramify.chains.ensembles import EnsembleOfChains, LClassifierChains
-from ramify.chains.importance import importance_frame
 from ramify.chains.mlknn import MLkNN
 from ramify.chains.pairwise import PairwiseLabels
 from ramify.chains.powerset import LabelPowerset, RAkEL
@@ -21,5 +20,4 @@ __all__ = [
     "PairwiseLabels",
     "R2Screening",
     "RAkEL",
-    "importance_frame",
 ]

@@ -204,15 +204,15 @@ def _given_order(order: ArrayLike, names: Sequence[str]) -> NDArray[np.intp]:
     wanted = list(np.asarray(order).ravel().tolist())
     numbers = {name: number for number, name in enumerate(names)}
     if all(isinstance(item, int) for item in wanted):
-        found = wanted
+        columns = wanted
     else:
-        found = [numbers.get(item, -1) for item in wanted]
-    if sorted(found) != list(range(len(names))):
+        columns = [numbers.get(item, -1) for item in wanted]
+    if sorted(columns) != list(range(len(names))):
         raise ValueError(
             f"The 'order' parameter of ClassifierChain must name each of the {len(names)} labels once, by column "
             f"number or by name. Got {wanted!r} instead."
         )
-    return np.array(found, dtype=np.intp)
+    return np.array(columns, dtype=np.intp)
 
 
 def _ascending(strength: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -30,7 +30,7 @@ def importance_frame(
 
     Examples
     --------
-    >>> from ramify.chains import importance_frame
+    >>> from ramify.chains.importance import importance_frame
     >>> importance_frame([[0.2, 0.0, 0.1], [0.4, 0.1, 0.0]])
              x0  label0  label1
     label0  0.2     0.0     0.1

@@ -152,11 +152,11 @@ class MLkNN(LabelSetClassifier):
             )
             neighbors = search.fit(self._rows[rows]).kneighbors(X, return_distance=False)
             labels = self._labels[rows][:, alike]
-            found = sum(labels[place].astype(np.intp) for place in neighbors.T)
+            n_having = sum(labels[place].astype(np.intp) for place in neighbors.T)
             if X is None:
-                counts[np.ix_(np.flatnonzero(known), alike)] = found
+                counts[np.ix_(np.flatnonzero(known), alike)] = n_having
             else:
-                counts[:, alike] = found
+                counts[:, alike] = n_having
         return counts
 
     def _count_distribution(self, counts: NDArray[np.intp], weights: NDArray[np.float64]) -> NDArray[np.float64]:

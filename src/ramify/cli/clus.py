@@ -38,20 +38,20 @@ def clus(settings: str, relief: bool | None, output: str | None, jobs: int, as_j
     folder = Path(output) if output is not None else Path(settings).parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise click.UsageError(f"{folder} is no folder that may be written to. Make it first, or name another with -o.")
-    found = run_clus(settings, relief=relief, n_jobs=jobs)
-    paths = found.save(folder)
-    for setting in found.unused:
+    written = run_clus(settings, relief=relief, n_jobs=jobs)
+    paths = written.save(folder)
+    for setting in written.unused:
         click.echo(plain(f"Note: not followed: {setting}"), err=True)
     if as_json:
         rankings = {
             name: {
                 column: dict(zip(fimp.names, scores.tolist(), strict=True)) for column, scores in fimp.columns.items()
             }
-            for name, fimp in found.files.items()
+            for name, fimp in written.files.items()
         }
-        click.echo(json_text({"settings": dict(found.settings), "unused": found.unused, "rankings": rankings}))
+        click.echo(json_text({"settings": dict(written.settings), "unused": written.unused, "rankings": rankings}))
     elif not quiet:
-        click.echo(plain_lines(found.summary()))
+        click.echo(plain_lines(written.summary()))
         wrote(*map(str, paths))
 
 

@@ -129,7 +129,7 @@ def compare(
     if len(chosen) < 2:
         raise click.UsageError("One method has nothing to be compared with; name another with --method.")
     dataset = refuse_empty(read_data(data, target, hierarchy, reading=reading))
-    found = compare_methods(
+    results = compare_methods(
         dataset,
         chosen,
         n_folds=folds,
@@ -141,43 +141,43 @@ def compare(
         verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
     if output is not None:
-        _write_folds(found, output)
+        _write_folds(results, output)
     if report is not None:
-        write_report(replace(found, command=command_line()), report)
+        write_report(replace(results, command=command_line()), report)
     if figure is not None:
-        write_figure(next(iter(found.comparisons.values())).plot(), figure)
+        write_figure(next(iter(results.comparisons.values())).plot(), figure)
     if as_json:
-        click.echo(json_text(_content(found)))
+        click.echo(json_text(_content(results)))
     elif not quiet:
         say(described(dataset, chosen=bool(target) or "annotations" in reading))
-        _print(found, dataset)
+        _print(results, dataset)
         wrote(output, figure, report)
 
 
-def _print(found: Results, data: Dataset) -> None:
+def _print(results: Results, data: Dataset) -> None:
     """Means over the folds with their spread, and what the first measure says."""
     from ramify.analysis.model_data import counted_once
 
-    methods = list(next(iter(found.comparisons.values())).ranks.index)
+    methods = list(next(iter(results.comparisons.values())).ranks.index)
     rows = [
         [measure, *(_mean_and_spread(comparison.table[method]) for method in methods)]
-        for measure, comparison in found.comparisons.items()
+        for measure, comparison in results.comparisons.items()
     ]
     title = f"Mean over the folds ± standard deviation{counted_once(data)}"
     console().print(table(title, ["measure", *methods], rows))
-    for name, value in found.facts.items():
+    for name, value in results.facts.items():
         if name.endswith("left out"):
             say(f"{name}: {value}")
-    for measure in list(found.comparisons)[:1]:
-        say(f"By {measure}: {found.comparisons[measure].verdict}")
-        say(found.comparisons[measure].sentence)
+    for measure in list(results.comparisons)[:1]:
+        say(f"By {measure}: {results.comparisons[measure].verdict}")
+        say(results.comparisons[measure].sentence)
 
 
 def _mean_and_spread(values: pd.Series) -> str:
     return f"{values.mean():.3f}±{values.std(ddof=1):.3f}"  # one word, which no narrow column breaks in two
 
 
-def _content(found: Results) -> dict[str, Any]:
+def _content(results: Results) -> dict[str, Any]:
     return {
         measure: {
             "sentence": comparison.sentence,
@@ -186,18 +186,18 @@ def _content(found: Results) -> dict[str, Any]:
             "p_values": {} if comparison.p_values is None else comparison.p_values.to_dict(),
             "folds": comparison.table.to_dict(orient="list"),
         }
-        for measure, comparison in found.comparisons.items()
+        for measure, comparison in results.comparisons.items()
     }
 
 
-def _write_folds(found: Results, path: str) -> None:
+def _write_folds(results: Results, path: str) -> None:
     """Every value with all digits as lines measure, fold, method, value."""
     from pathlib import Path
 
     from ramify.writing import write_table
 
     lines: list[list[Any]] = [["measure", "fold", "method", "value"]]
-    for measure, comparison in found.comparisons.items():
+    for measure, comparison in results.comparisons.items():
         for fold, row in comparison.table.iterrows():
             lines += ([measure, fold, method, float(value)] for method, value in row.items())
     write_table(Path(path), lines)

@@ -35,35 +35,35 @@ def compare_results(
     from ramify.compare import read_results
     from ramify.compare.all_tests import all_tests
 
-    found = all_tests(
+    tests = all_tests(
         read_results(path, measure=measure), larger_is_better=not loss, control=control, rope=rope, random_state=seed
     )
     if output is not None:
-        frame = found.to_frame()
+        frame = tests.to_frame()
         write_table(Path(output), [list(frame.columns), *frame.to_numpy().tolist()])
     if latex is not None:
         with whole_text(Path(latex)) as lines:
-            lines.write(found.to_latex())
+            lines.write(tests.to_latex())
     if figure is not None:
-        write_figure(found.comparison.plot(), figure)
+        write_figure(tests.comparison.plot(), figure)
     if report is not None:
         from ramify.analysis import Results
         from ramify.report import write_report
 
         title = Path(path).stem
         write_report(
-            Results(comparisons={measure or title: found.comparison}, title=title, seed=seed, command=command_line()),
+            Results(comparisons={measure or title: tests.comparison}, title=title, seed=seed, command=command_line()),
             report,
         )
     if as_json:
-        click.echo(json_text(_content(found)))
+        click.echo(json_text(_content(tests)))
     elif not quiet:
-        _print(found)
+        _print(tests)
         wrote(output, latex, figure, report)
 
 
-def _print(found: TestResults) -> None:
-    comparison = found.comparison
+def _print(tests: TestResults) -> None:
+    comparison = tests.comparison
     if comparison.verdict != comparison.sentence:
         say(comparison.verdict)
     say(comparison.sentence)
@@ -75,7 +75,7 @@ def _print(found: TestResults) -> None:
     pairs = [
         (f"{line.first} - {line.second}", *map(_p_value, (line.nemenyi, line.holm, line.wilcoxon, line.dunn)),
          " / ".join(f"{chance:.2f}" for chance in (line.first_better, line.equal, line.second_better)))
-        for line in found.to_frame().itertuples()
+        for line in tests.to_frame().itertuples()
     ]  # fmt: skip
     print_whole(table("p-values", ["pair", "Nemenyi", "Holm", "Wilcoxon", "Dunn", "first / equal / second"], pairs))
     click.echo("Holm and Wilcoxon are corrected by Holm, Dunn is not. The last column: Bayesian signed-rank test.")
@@ -85,8 +85,8 @@ def _p_value(value: float) -> str:
     return "" if value != value else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _content(found: TestResults) -> dict[str, Any]:
-    comparison = found.comparison
+def _content(tests: TestResults) -> dict[str, Any]:
+    comparison = tests.comparison
     test = comparison.friedman
     return {
         "sentence": comparison.sentence,
@@ -94,5 +94,5 @@ def _content(found: TestResults) -> dict[str, Any]:
         "mean": comparison.table.mean().to_dict(),
         "friedman": None if test is None else {"statistic": test.statistic, "p_value": test.p_value},
         "critical_distance": comparison.critical_distance,
-        "pairs": found.to_frame().to_dict(orient="records"),
+        "pairs": tests.to_frame().to_dict(orient="records"),
     }

@@ -62,12 +62,12 @@ def demo(folder: str, only_data: bool, seed: int, jobs: int, as_json: bool, quie
     if only_data:
         return
     about = _grow(guide, data, seed, jobs)
-    found = _rank(guide, data, seed, jobs)
-    _check(guide, found)
-    _show_branches(guide, data, found.rankings["genie3_oob"])
+    analysed = _rank(guide, data, seed, jobs)
+    _check(guide, analysed)
+    _show_branches(guide, data, analysed.rankings["genie3_oob"])
     guide.step("Report", "all of it on one page; open it in a browser, no network needed", "rank", "--report", "r.html")
     results = replace(
-        found,
+        analysed,
         dataset=data,
         measures=about.measures,
         measured_on=about.measured_on,
@@ -83,9 +83,9 @@ def demo(folder: str, only_data: bool, seed: int, jobs: int, as_json: bool, quie
     seconds = time.monotonic() - started
     guide.say(f"{path} ({path.stat().st_size / 1e6:.1f} MB), written {seconds:.0f} s after the start")
     if as_json:
-        counts = {name: _planted_found(data, ranking) for name, ranking in found.rankings.items()}
+        counts = {name: _planted_found(data, ranking) for name, ranking in analysed.rankings.items()}
         n_planted = int(_planted(data).sum())
-        n_claims, n_true = _planted_claims(found)
+        n_claims, n_true = _planted_claims(analysed)
         claims = {"claims": n_claims, "planted_claims": n_true}
         click.echo(json_text({"report": str(path), "seconds": seconds, "planted": n_planted, "found": counts} | claims))
 
@@ -169,14 +169,14 @@ def _grow(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
 
     text = f"{N_TREES} trees learn all labels at once from {N_TRAIN} examples"
     guide.step("Grow", text, "fit", "-o", "m.ramify")
-    found = fit_model(
+    fitted = fit_model(
         data, n_estimators=N_TREES, explain=True, random_state=seed, n_jobs=jobs, verbose=guide.verbose
     ).results
-    if found.measures is not None:
-        model, prior = found.measures.iloc[0][["model", "prior"]]
+    if fitted.measures is not None:
+        model, prior = fitted.measures.iloc[0][["model", "prior"]]
         n_test = N_ROWS - N_TRAIN
         guide.say(f"AUPRC on the other {n_test}: {model:.3f}; the labels' frequencies alone give {prior:.3f}")
-    return found
+    return fitted
 
 
 def _rank(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
@@ -186,7 +186,7 @@ def _rank(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
 
     guide.step("Rank", "which features matter: four scores of the forest, one of neighbours", "rank", "-o", "r.csv")
     small = ForestClassifier(20, hierarchy=data.hierarchy, random_state=seed, n_jobs=jobs)
-    found = analyse(
+    results = analyse(
         data,
         methods=METHODS,
         n_estimators=N_TREES,
@@ -196,12 +196,12 @@ def _rank(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
         n_jobs=jobs,
         verbose=guide.verbose,
     )
-    for name, ranking in found.rankings.items():
+    for name, ranking in results.rankings.items():
         ranking.save(guide.folder / RANKING.format(name))
     n_planted = int(_planted(data).sum())
-    rows = [(name, one.names[one.order[0]], _planted_found(data, one)) for name, one in found.rankings.items()]
+    rows = [(name, one.names[one.order[0]], _planted_found(data, one)) for name, one in results.rankings.items()]
     guide.terminal.print(table("", ["method", "best feature", f"planted among the best {n_planted}"], rows))
-    return found
+    return results
 
 
 def _planted_found(data: Dataset, ranking: FeatureRanking) -> int:
@@ -210,40 +210,40 @@ def _planted_found(data: Dataset, ranking: FeatureRanking) -> int:
     return int(planted[ranking.order[: int(planted.sum())]].sum())
 
 
-def _check(guide: Guide, found: Results) -> None:
+def _check(guide: Guide, results: Results) -> None:
     """Whether the rankings help neighbours, beat random order, and how many claims are planted."""
     guide.step("Check", "do the rankings beat chance?", "rank", "--quality")
-    best = max(found.knn_quality, key=lambda name: found.knn_quality[name])
+    best = max(results.knn_quality, key=lambda name: results.knn_quality[name])
     guide.say(
-        f"neighbours weighted by {best}: AUPRC {found.knn_quality[best]:.3f}; unweighted {found.knn_baseline:.3f}"
+        f"neighbours weighted by {best}: AUPRC {results.knn_quality[best]:.3f}; unweighted {results.knn_baseline:.3f}"
     )
-    own, random = found.curves["genie3_oob"], found.random_curve
+    own, random = results.curves["genie3_oob"], results.random_curve
     if random is not None:
         size, chance = random.sizes[2], random.values[2]
         guide.say(
             f"a forest of genie3_oob's best {size} features: AUPRC {own.values[2]:.3f}; of {size} random {chance:.3f}"
         )
-    n_claims, n_true = _planted_claims(found)
+    n_claims, n_true = _planted_claims(results)
     guide.say(f"{n_claims} claims that a feature drives a branch, at an error rate of 10 %; {n_true} are planted")
 
 
-def _planted_claims(found: Results) -> tuple[int, int]:
+def _planted_claims(results: Results) -> tuple[int, int]:
     """Claims, and those that are true: of a planted driver of the branch, or of a label below it or above it."""
-    data = found.dataset
-    if found.discoveries is None or data is None or data.hierarchy is None:
+    data = results.dataset
+    if results.discoveries is None or data is None or data.hierarchy is None:
         return 0, 0
     names = list(data.feature_names)
     n_true = 0
-    for claim in found.discoveries.claims:
+    for claim in results.discoveries.claims:
         inside = list(data.label_names)
         if claim.branch:
             order = data.hierarchy
             inside = [claim.branch, *order.descendants(claim.branch), *order.ancestors(claim.branch)]
         columns = [data.label_names.index(name) for name in inside]
-        members = found.discoveries.groups.get(claim.feature, (claim.feature,))
+        members = results.discoveries.groups.get(claim.feature, (claim.feature,))
         rows = [names.index(member) for member in members]
         n_true += bool(data.truth[rows][:, columns].any())
-    return len(found.discoveries.claims), n_true
+    return len(results.discoveries.claims), n_true
 
 
 def _show_branches(guide: Guide, data: Dataset, ranking: FeatureRanking) -> None:

@@ -133,7 +133,7 @@ def _explained(explanation: Any) -> list[dict[str, Any]]:
         predicted = explanation.predictions.reshape(1, -1)[0]
     else:
         columns, base, predicted = explanation.labels.tolist(), explanation.base_values, explanation.predictions
-    found = []
+    lines = []
     for line, column in enumerate(columns):
         name = explanation.label_names[column]
         added = frame[frame["label"] == name]
@@ -145,8 +145,8 @@ def _explained(explanation: Any) -> list[dict[str, Any]]:
         ]
         summed = round(float(predicted[line]), 12) + 0.0  # rounding of the sum is no prediction below zero
         one = {"label": name, "prediction": summed, "base": float(base[line]), "features": features}
-        found.append(one)
-    return found
+        lines.append(one)
+    return lines
 
 
 def _plain(value: Any) -> Any:

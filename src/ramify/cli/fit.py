@@ -130,25 +130,25 @@ def fit(
         parameters=parameters,
         verbose=shows_progress(quiet=quiet, verbose=verbose),
     )
-    found = replace(fitted.results, command=command_line())
+    results = replace(fitted.results, command=command_line())
     if report is not None:
-        write_report(found, report)
+        write_report(results, report)
     save(fitted.model, model_file)
     if figure is not None:
-        if found.measures is None:
+        if results.measures is None:
             raise click.UsageError("--figure: nothing was measured. Add --folds 3, or a test part.")
-        write_figure(measured_bars(found.measures), figure)
+        write_figure(measured_bars(results.measures), figure)
     if per_label is not None:
-        write_label_measures(found.label_measures, per_label, found.titles)
+        write_label_measures(results.label_measures, per_label, results.titles)
     if as_json or not quiet:
         if not as_json:
             say(described(fitted.learnt, chosen=bool(target) or "annotations" in reading))
-        show_measures(found.measures, found.measured_on, as_json=as_json)
-        if found.measures is None and not as_json:
-            click.echo(f"Measures: {found.facts['Measures'].replace('or folds', 'or --folds 3')}")
+        show_measures(results.measures, results.measured_on, as_json=as_json)
+        if results.measures is None and not as_json:
+            click.echo(f"Measures: {results.facts['Measures'].replace('or folds', 'or --folds 3')}")
         if not as_json:
             if method == "auto":
-                for name, fact in found.facts.items():
+                for name, fact in results.facts.items():
                     say(f"{name}: {fact}")
             click.echo(
                 f"Saved {model_file}: {_made(method or default_method(fitted.learnt), fitted.model, fitted.learnt)}."

@@ -285,11 +285,11 @@ def _specific_rows(model: Any, data: Dataset, X: Any, k: int) -> Iterator[list[A
     """Lines of the table: the identifier, then the most specific labels predicted, the most enriched first."""
     from ramify.analysis.specific_terms import specific_terms
 
-    found = specific_terms(model, X, min(k, len(model.label_names_)))
+    specific = specific_terms(model, X, min(k, len(model.label_names_)))
     parts = ["label", *(["name"] if data.titles else []), "probability", "enrichment"]
-    columns = [f"{part}_{number}" for number in range(1, max(map(len, found), default=0) + 1) for part in parts]
+    columns = [f"{part}_{number}" for number in range(1, max(map(len, specific), default=0) + 1) for part in parts]
     yield [_id_name(data, columns), *columns]
-    for i, terms in zip(_ids(data), found, strict=True):
+    for i, terms in zip(_ids(data), specific, strict=True):
         cells: list[Any] = []
         for term in terms:
             name = model.label_names_[term.label]

@@ -177,7 +177,7 @@ def rank(
     labels = _known_labels(labels, dataset)
     if dataset.storage == "coded" and not quiet:
         click.echo("Note: claims and curves need the values; a prepared table is ranked without them.", err=True)
-    found = analyse(
+    results = analyse(
         dataset,
         methods=tuple(dict.fromkeys(methods)) or None,
         ensemble=ensemble,
@@ -196,22 +196,22 @@ def rank(
         all_rows=all_rows,
         audit_claims=audit,
     )
-    found = replace(found, command=command_line(), seconds=perf_counter() - started)
+    results = replace(results, command=command_line(), seconds=perf_counter() - started)
     for label in labels:
-        found.label_ranking.for_label(label)
-    written = [] if output is None else write_rankings(found, output)
+        results.label_ranking.for_label(label)
+    written = [] if output is None else write_rankings(results, output)
     if per_label is not None:
-        _write_per_label(found, per_label)
+        _write_per_label(results, per_label)
     if figure is not None:
-        write_figure(ranking_figure(found), figure)
+        write_figure(ranking_figure(results), figure)
     if report is not None:
         from ramify.report import write_report
 
-        write_report(found, report)
+        write_report(results, report)
     if as_json:
-        click.echo(json_text(ranked_content(found, labels, top)))
+        click.echo(json_text(ranked_content(results, labels, top)))
     elif not quiet:
-        print_ranked(found, labels, n_top=top, n_branches=branches, chosen=bool(target) or "annotations" in reading)
+        print_ranked(results, labels, n_top=top, n_branches=branches, chosen=bool(target) or "annotations" in reading)
         wrote(*written, per_label, figure, report)
 
 
@@ -222,7 +222,7 @@ def _known_labels(labels: tuple[str, ...], data: Dataset) -> tuple[str, ...]:
     return called_labels(labels, data.label_names, data.titles) if data.target_type.has_labels else labels
 
 
-def _write_per_label(found: Results, path: str) -> None:
+def _write_per_label(results: Results, path: str) -> None:
     """Non-zero scores per label as lines feature, label, score; of chains also those of labels for labels."""
     import csv
     from pathlib import Path
@@ -231,14 +231,14 @@ def _write_per_label(found: Results, path: str) -> None:
 
     from ramify.writing import neutralised, whole_text
 
-    ranking = found.label_ranking
-    of_labels = found.label_importances.get(found.per_label()[0])
+    ranking = results.label_ranking
+    of_labels = results.label_importances.get(results.per_label()[0])
     cells = ranking.per_label.tocoo()
     order = np.lexsort((-cells.data, cells.coords[1]))
     with whole_text(Path(path)) as file:
         writer = csv.writer(file, lineterminator="\n")
         names = ["feature", "label", "score", *([] if of_labels is None else ["is_label"])]
-        named = {name: neutralised(title) for name, title in found.titles.items()}
+        named = {name: neutralised(title) for name, title in results.titles.items()}
         called = ["label_name"] if named else []
         writer.writerow([*names, *called])
         for at in order.tolist():

@@ -67,38 +67,38 @@ def _claims_file(path: str | Path) -> Path:
     return own.with_name(f"{own.stem}.claims{'.json' if own.suffix == '.json' else '.csv'}")
 
 
-def write_rankings(found: Results, path: str) -> list[str]:
+def write_rankings(results: Results, path: str) -> list[str]:
     """Write the first ranking to `path`, the others and the claims beside it; return all paths.
 
     A CSV file has the features; their scores per branch go to a long table beside it, since a hierarchy may have
     thousands of branches. JSON and .fimp keep everything in one file.
     """
     written = []
-    for number, (method, ranking) in enumerate(found.rankings.items()):
+    for number, (method, ranking) in enumerate(results.rankings.items()):
         file = _ranking_file(path, number, method)
         if file.suffix == ".csv" and ranking.per_label is not None:
             FeatureRanking(ranking.names, ranking.scores, origin=ranking.origin).save(file)
             written += [str(file), str(_branches_file(file))]
-            _write_branches(found, ranking, _branches_file(file))
+            _write_branches(results, ranking, _branches_file(file))
         else:
             ranking.save(file)
             written.append(str(file))
-    if found.discoveries is not None:
+    if results.discoveries is not None:
         written.append(str(_claims_file(path)))
-        found.discoveries.save(written[-1])
+        results.discoveries.save(written[-1])
     return written
 
 
-def _write_branches(found: Results, ranking: FeatureRanking, path: Path) -> None:
+def _write_branches(results: Results, ranking: FeatureRanking, path: Path) -> None:
     """Lines feature, branch, score, p, q of claims and of all scores above zero, best first within a branch."""
     scores = sparse.csc_array(ranking.branch_scores())
-    has_claims = found.discoveries is not None
+    has_claims = results.discoveries is not None
     with whole_text(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         head = ["feature", "branch", "score", *(["p", "q"] if has_claims else [])]
-        writer.writerow([*head, *(["branch_name"] if found.titles else [])])
+        writer.writerow([*head, *(["branch_name"] if results.titles else [])])
         for column, branch in enumerate(ranking.label_names):
-            claims = found.claims_of(branch) or {}
+            claims = results.claims_of(branch) or {}
             cells = slice(scores.indptr[column], scores.indptr[column + 1])
             found_scores = dict(zip(scores.indices[cells].tolist(), scores.data[cells].tolist(), strict=True))
             listed = {feature for feature, score in found_scores.items() if score > 0} | set(claims)
@@ -108,101 +108,101 @@ def _write_branches(found: Results, ranking: FeatureRanking, path: Path) -> None
                 if has_claims:
                     claim = claims.get(feature)
                     line += ["", ""] if claim is None else [repr(claim.p), repr(claim.q)]
-                writer.writerow([*line, neutralised(found.titles.get(branch, ""))] if found.titles else line)
+                writer.writerow([*line, neutralised(results.titles.get(branch, ""))] if results.titles else line)
 
 
-def print_ranked(found: Results, labels: Sequence[str], *, n_top: int, n_branches: int, chosen: bool) -> None:
+def print_ranked(results: Results, labels: Sequence[str], *, n_top: int, n_branches: int, chosen: bool) -> None:
     """Print everything for people; `chosen` says whether they named the target."""
     screen = console()
-    data, titles = _dataset(found), found.titles
+    data, titles = _dataset(results), results.titles
     say(described(data, chosen=chosen))
-    credit = branch_credit(found.label_ranking) if found.per_label() else ""
+    credit = branch_credit(results.label_ranking) if results.per_label() else ""
     if labels:
         for label in labels:
-            ranking = found.label_ranking.for_label(label)
+            ranking = results.label_ranking.for_label(label)
             title = _titled(label, titles) + (f": {credit}" if credit else "")
-            screen.print(_top_table(ranking, found.claims_of(label), title, n_top, titles))
+            screen.print(_top_table(ranking, results.claims_of(label), title, n_top, titles))
     else:
-        if found.per_label():
-            screen.print(_branch_table(found, n_branches, titles))
-        for method, ranking in found.rankings.items():
-            screen.print(_top_table(ranking, found.claims_of(), f"Top features by {method}", n_top, titles))
-        if found.label_importances:
-            screen.print(_helping_labels_table(found, n_branches, titles))
+        if results.per_label():
+            screen.print(_branch_table(results, n_branches, titles))
+        for method, ranking in results.rankings.items():
+            screen.print(_top_table(ranking, results.claims_of(), f"Top features by {method}", n_top, titles))
+        if results.label_importances:
+            screen.print(_helping_labels_table(results, n_branches, titles))
         if data.feature_hierarchy is not None:
-            screen.print(_group_table(found, n_top, titles))
-    for name in ("Efficiency", "FUJI") if len(found.rankings) > 1 else ():
-        say(f"{name}, {found.facts[name]}.")
-    for shown in _quality_tables(found):
+            screen.print(_group_table(results, n_top, titles))
+    for name in ("Efficiency", "FUJI") if len(results.rankings) > 1 else ():
+        say(f"{name}, {results.facts[name]}.")
+    for shown in _quality_tables(results):
         screen.print(shown)
     if credit == IN_BAG:
         say(f"Features of a branch are ranked by {credit}.")
-    for line in claims_lines(found):
+    for line in claims_lines(results):
         say(line)
 
 
-def ranking_figure(found: Results) -> Figure:
+def ranking_figure(results: Results) -> Figure:
     """The claims by branch, or where there are none the best features by the first method."""
     from ramify.plots import ranking_bars
     from ramify.plots.claims import claims_by_branch
 
-    if found.discoveries is not None and found.discoveries.claims:
-        return claims_by_branch(found.discoveries, titles=found.titles)
-    return ranking_bars(next(iter(found.rankings.values())))
+    if results.discoveries is not None and results.discoveries.claims:
+        return claims_by_branch(results.discoveries, titles=results.titles)
+    return ranking_bars(next(iter(results.rankings.values())))
 
 
-def ranked_content(found: Results, labels: Sequence[str], n_top: int) -> dict[str, Any]:
+def ranked_content(results: Results, labels: Sequence[str], n_top: int) -> dict[str, Any]:
     """The same as plain values, for programs."""
     content: dict[str, Any] = {
-        "source": _dataset(found).source,
-        "sha256": _dataset(found).sha256,
-        "n_samples": _dataset(found).n_samples,
-        "facts": dict(found.facts),
+        "source": _dataset(results).source,
+        "sha256": _dataset(results).sha256,
+        "n_samples": _dataset(results).n_samples,
+        "facts": dict(results.facts),
         "rankings": {
-            method: {"origin": dict(ranking.origin), "top": _top_lines(ranking, found.claims_of(), n_top)}
-            for method, ranking in found.rankings.items()
+            method: {"origin": dict(ranking.origin), "top": _top_lines(ranking, results.claims_of(), n_top)}
+            for method, ranking in results.rankings.items()
         },
     }
-    if found.discoveries is not None:
-        content["discoveries"] = plain_discoveries(found.discoveries)
-    elif found.no_claims:
-        content["no_claims"] = found.no_claims
-    if found.associations is not None:
-        content["associations"] = plain_discoveries(found.associations)
-    if found.per_label():
-        shown = labels or [name for _, name in branches_that_fit(found, 1_000_000)]
-        content["branches"] = {name: _branch_lines(found, name) for name in shown}
-        content["branches_by"] = {"method": found.per_label()[0], "scores": branch_credit(found.label_ranking)}
-    for importances in found.label_importances.values():
+    if results.discoveries is not None:
+        content["discoveries"] = plain_discoveries(results.discoveries)
+    elif results.no_claims:
+        content["no_claims"] = results.no_claims
+    if results.associations is not None:
+        content["associations"] = plain_discoveries(results.associations)
+    if results.per_label():
+        shown = labels or [name for _, name in branches_that_fit(results, 1_000_000)]
+        content["branches"] = {name: _branch_lines(results, name) for name in shown}
+        content["branches_by"] = {"method": results.per_label()[0], "scores": branch_credit(results.label_ranking)}
+    for importances in results.label_importances.values():
         content["label_importances"] = {
             str(label): {str(name): float(value) for name, value in row.items()}
             for label, row in importances.iterrows()
         }
-    if found.knn_quality:
+    if results.knn_quality:
         content["knn_quality"] = {
-            method: {"weighted": weighted, "unweighted": found.knn_baseline, "measure": found.quality_name}
-            for method, weighted in found.knn_quality.items()
+            method: {"weighted": weighted, "unweighted": results.knn_baseline, "measure": results.quality_name}
+            for method, weighted in results.knn_quality.items()
         }
-    if found.curves:
+    if results.curves:
         content["addition_curves"] = {
             method: {
                 "sizes": curve.sizes.tolist(),
                 "values": curve.values.tolist(),
                 "area": curve.area,
-                "random_area": None if found.random_curve is None or number else found.random_curve.area,
+                "random_area": None if results.random_curve is None or number else results.random_curve.area,
             }
-            for number, (method, curve) in enumerate(found.curves.items())
+            for number, (method, curve) in enumerate(results.curves.items())
         }
     return content
 
 
-def branches_that_fit(found: Results, n_lines: int) -> list[tuple[int, str]]:
+def branches_that_fit(results: Results, n_lines: int) -> list[tuple[int, str]]:
     """Depth and name of the labels to show: the top ones, then those below the branches with most importance.
 
     A branch is opened only if all its children that have any importance fit.
     """
-    ranking = found.label_ranking
-    totals = np.asarray(found.branch_scores.maximum(0).sum(axis=0)).ravel()
+    ranking = results.label_ranking
+    totals = np.asarray(results.branch_scores.maximum(0).sum(axis=0)).ravel()
     total = dict(zip(ranking.label_names, totals.tolist(), strict=True))
     order = ranking.hierarchy
     ranked_labels = sorted(ranking.label_names, key=lambda name: -total[name])
@@ -242,12 +242,12 @@ def _walk(order: Any, roots: list[str], opened: set[str], total: dict[str, float
             stack += [(depth + 1, child) for child in below]
 
 
-def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Table:
+def _branch_table(results: Results, n_lines: int, titles: Mapping[str, str]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    ranking = found.label_ranking
-    lines = branches_that_fit(found, n_lines)
+    ranking = results.label_ranking
+    lines = branches_that_fit(results, n_lines)
     n_hidden = len(ranking.label_names) - len(lines)
     hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
     credit = branch_credit(ranking)
@@ -255,15 +255,15 @@ def _branch_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Ta
     title = f"What predicts what, {by}" + (hidden if n_hidden else "")
     names = {name: cut_name("  " * depth + plain(titles.get(name, name)), _WIDEST) for depth, name in lines}
     room = console().width - max(map(len, (*names.values(), "label"))) - 7  # the lines and blanks of the table
-    tested = found.discoveries is not None or found.associations is not None
+    tested = results.discoveries is not None or results.associations is not None
     shown = Table(title=title, title_justify="left", title_style="bold")
     shown.add_column("label", no_wrap=True)
     shown.add_column("features", no_wrap=True)
     for _, name in lines:
-        beside = [_unit(line, tested) for line in _branch_lines(found, name)]
-        shown.add_row(Text(names[name]), packed(beside or [(_few_rows(found, name), "dim")], room))
+        beside = [_unit(line, tested) for line in _branch_lines(results, name)]
+        shown.add_row(Text(names[name]), packed(beside or [(_few_rows(results, name), "dim")], room))
     if tested:
-        standings = dict.fromkeys(line["standing"] for _, name in lines for line in _branch_lines(found, name))
+        standings = dict.fromkeys(line["standing"] for _, name in lines for line in _branch_lines(results, name))
         shown.caption = "; ".join(f"{MARKS[s]} {MEANINGS[s]}" for s in STANDINGS if s in standings)
         shown.caption_justify = "left"
     return shown
@@ -278,14 +278,14 @@ def _unit(line: Mapping[str, Any], tested: bool) -> tuple[str, str]:
     return f"{MARKS[line['standing']]} {name}{q}", _STYLES[line["standing"]]
 
 
-def _few_rows(found: Results, label: str) -> str:
-    return plain(untested(found).get(label, ""))
+def _few_rows(results: Results, label: str) -> str:
+    return plain(untested(results).get(label, ""))
 
 
-def _branch_lines(found: Results, label: str) -> list[dict[str, Any]]:
+def _branch_lines(results: Results, label: str) -> list[dict[str, Any]]:
     """The features beside a branch, with how they stand to it."""
     lines = []
-    for one in beside(found, label, _TOPS):
+    for one in beside(results, label, _TOPS):
         line: dict[str, Any] = {"feature": one.name, "standing": one.standing, "score": one.score, "q": None}
         if one.claim is not None:
             line |= {"effect": one.claim.effect, "p": one.claim.p, "q": one.claim.q}
@@ -293,24 +293,24 @@ def _branch_lines(found: Results, label: str) -> list[dict[str, Any]]:
     return lines
 
 
-def _helping_labels_table(found: Results, n_lines: int, titles: Mapping[str, str]) -> Table:
+def _helping_labels_table(results: Results, n_lines: int, titles: Mapping[str, str]) -> Table:
     """The labels that help to predict each label where they are known, with their share of its importance."""
-    helpers = found.helping_labels(_TOPS)
+    helpers = results.helping_labels(_TOPS)
     rows = []
     for label, best in list(helpers.items())[:n_lines]:
         cells = [f"{_titled(name, titles)} {100 * share:.0f} %" for name, share in best]
         rows.append([_titled(label, titles), *cells, *[""] * (_TOPS - len(cells))])
     more = f" ({len(rows)} of {len(helpers)} labels)" if len(rows) < len(helpers) else ""
-    title = f"Which labels help to predict which, by {', '.join(found.label_importances)}{more}"
+    title = f"Which labels help to predict which, by {', '.join(results.label_importances)}{more}"
     return table(title, ["label", *(f"label {number}" for number in range(1, _TOPS + 1))], rows)
 
 
-def claims_lines(found: Results) -> list[str]:
+def claims_lines(results: Results) -> list[str]:
     """What the claims say and promise, what was left out, or why there are none."""
-    beside_claims = associated_sentences(found) + unclaimed_reasons(found)
-    if found.discoveries is None:
-        return [f"No claims: {found.no_claims}.", *beside_claims] if found.no_claims else []
-    claims = found.discoveries
+    beside_claims = associated_sentences(results) + unclaimed_reasons(results)
+    if results.discoveries is None:
+        return [f"No claims: {results.no_claims}.", *beside_claims] if results.no_claims else []
+    claims = results.discoveries
     lines = [f"{discovery_count(claims)}.", claims.guarantee]
     if claims.groups:
         number = "1 group" if len(claims.groups) == 1 else f"{len(claims.groups)} groups"
@@ -360,10 +360,10 @@ def _top_table(
     return shown
 
 
-def _group_table(found: Results, n_top: int, titles: Mapping[str, str]) -> Table:
+def _group_table(results: Results, n_top: int, titles: Mapping[str, str]) -> Table:
     """Subtrees of the feature hierarchy, whose features share importance."""
-    ranking = next(iter(found.rankings.values()))
-    frame = group_frame(ranking, subtree_groups(ranking.names, _dataset(found).feature_hierarchy)).head(n_top)  # type: ignore[arg-type]
+    ranking = next(iter(results.rankings.values()))
+    frame = group_frame(ranking, subtree_groups(ranking.names, _dataset(results).feature_hierarchy)).head(n_top)  # type: ignore[arg-type]
     rows = [
         [line.rank, _titled(line.group, titles), float(line.score), line.n_features, _titled(line.best_feature, titles)]
         for line in frame.itertuples()
@@ -371,37 +371,37 @@ def _group_table(found: Results, n_top: int, titles: Mapping[str, str]) -> Table
     return table("Top groups of features", ["rank", "group", "score", "features", "best feature"], rows)
 
 
-def _quality_tables(found: Results) -> list[Table]:
+def _quality_tables(results: Results) -> list[Table]:
     shown = []
-    if found.knn_quality and found.knn_baseline is not None:
+    if results.knn_quality and results.knn_baseline is not None:
         rows = [
-            [method, weighted, found.knn_baseline, weighted - found.knn_baseline]
-            for method, weighted in found.knn_quality.items()
+            [method, weighted, results.knn_baseline, weighted - results.knn_baseline]
+            for method, weighted in results.knn_quality.items()
         ]
-        title = f"Nearest neighbours, {found.quality_name}"
+        title = f"Nearest neighbours, {results.quality_name}"
         shown.append(table(title, ["method", "weighted", "unweighted", "gain"], rows))
-    if found.curves:
-        random = found.random_curve
-        columns = ["features", *found.curves, *(["random", "random 97.5 %"] if random is not None else [])]
+    if results.curves:
+        random = results.random_curve
+        columns = ["features", *results.curves, *(["random", "random 97.5 %"] if random is not None else [])]
         rows = []
-        for at, size in enumerate(next(iter(found.curves.values())).sizes.tolist()):
-            line: list[Any] = [int(size), *(float(curve.values[at]) for curve in found.curves.values())]
+        for at, size in enumerate(next(iter(results.curves.values())).sizes.tolist()):
+            line: list[Any] = [int(size), *(float(curve.values[at]) for curve in results.curves.values())]
             if random is not None and random.high is not None:
                 line += [float(random.values[at]), float(random.high[at])]
             rows.append(line)
-        shown.append(table(f"{found.quality_name} of a forest as features are added", columns, rows))
-        areas = [[method, curve.area] for method, curve in found.curves.items()]
+        shown.append(table(f"{results.quality_name} of a forest as features are added", columns, rows))
+        areas = [[method, curve.area] for method, curve in results.curves.items()]
         if random is not None:
             areas.append(["random", random.area])
         shown.append(table("Area under these curves", ["method", "area"], areas))
     return shown
 
 
-def _dataset(found: Results) -> Dataset:
+def _dataset(results: Results) -> Dataset:
     """The rows that were ranked."""
-    if found.dataset is None:
+    if results.dataset is None:
         raise ValueError("These results are of no data set; give the results of analyse.")
-    return found.dataset
+    return results.dataset
 
 
 def _titled(name: str, titles: Mapping[str, str]) -> str:

@@ -119,7 +119,7 @@ def select(
     if verbose and not quiet:
         n_learnt = learnt_and_unseen(chosen)[0].n_samples
         click.echo(f"{chosen!r}, {len(ontology)} terms; {method} learns from {n_learnt} rows", err=True)
-    found = select_features(
+    selected = select_features(
         chosen,
         ontology,
         method=method,
@@ -134,14 +134,14 @@ def select(
     )
     titles = chosen.titles or term_titles(chosen.feature_names, feature_hierarchy)
     if explain is not None:
-        _print_explanation(found, explain, titles, as_json)
+        _print_explanation(selected, explain, titles, as_json)
         return
-    lines = [_titled(line, titles) for line in _lines(found, per_row)]
+    lines = [_titled(line, titles) for line in _lines(selected, per_row)]
     if output is not None:
         _write(Path(output), lines)
     if report is not None:
-        write_report(replace(found.results, titles=titles, command=command_line()), report)
-    summary = _summary(chosen, ontology, method, found)
+        write_report(replace(selected.results, titles=titles, command=command_line()), report)
+    summary = _summary(chosen, ontology, method, selected)
     if as_json:
         click.echo(json_text({**summary, "selected": lines}))
     elif not quiet:
@@ -204,23 +204,23 @@ def _read_classes(path: Path) -> dict[str, str]:
     from ramify.datasets.readers.raw_files import FileError
     from ramify.datasets.tables.delimited import read_records
 
-    found: dict[str, str] = {}
+    classes: dict[str, str] = {}
     for line, cells in read_records(path, separator="," if path.name.lower().count(".csv") else "\t", encoding="utf-8"):
         if len(cells) != 2:
             raise FileError(path, f"the line has {len(cells)} cells", line=line, advice="Write a row id and its class.")
-        found[cells[0].strip()] = cells[1].strip()
-    return found
+        classes[cells[0].strip()] = cells[1].strip()
+    return classes
 
 
 def _row_names(data: Dataset) -> list[str]:
     return [str(name) for name in (data.ids if data.ids is not None else range(1, data.n_samples + 1))]
 
 
-def _lines(found: Selected, per_row: bool) -> Iterator[dict[str, Any]]:
+def _lines(selected: Selected, per_row: bool) -> Iterator[dict[str, Any]]:
     """Selected features, of every row or overall, as lines of a table."""
     from ramify.selection import LazySelector
 
-    selector, data, relevance = found.selector, found.shown, found.relevance
+    selector, data, relevance = selected.selector, selected.shown, selected.relevance
     names = data.feature_names
     if not isinstance(selector, LazySelector):
         order = sorted(selector.get_support(indices=True).tolist(), key=lambda j: (-relevance[j], j))
@@ -255,23 +255,23 @@ def _titled(line: dict[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
     return {**line, "title": titles.get(line["feature"], "")} if titles else line
 
 
-def _summary(data: Dataset, ontology: Hierarchy, method: str, found: Selected) -> dict[str, Any]:
+def _summary(data: Dataset, ontology: Hierarchy, method: str, selected: Selected) -> dict[str, Any]:
     from ramify.analysis.selecting import SELECTION_MEASURES
 
     known = set(ontology.names)
-    violations = getattr(found.selector, "violations_", ())
+    violations = getattr(selected.selector, "violations_", ())
     summary: dict[str, Any] = {
         "rows": data.n_samples,
         "features": data.n_features,
         "method": method,
         "features_outside_the_hierarchy": [name for name in data.feature_names if name not in known],
-        "roots_left_out": list(getattr(found.selector, "dropped_features_", ())),
+        "roots_left_out": list(getattr(selected.selector, "dropped_features_", ())),
         "violations": [{"child": child, "parent": parent, "rows": n} for child, parent, n in violations],
     }
-    for title, measures in found.measures.items():
+    for title, measures in selected.measures.items():
         summary[title] = {name: measures[name] for name in SELECTION_MEASURES}
-    if found.measures:
-        summary["cross_validation"]["share"] = found.measures["cross_validation"]["share"]
+    if selected.measures:
+        summary["cross_validation"]["share"] = selected.measures["cross_validation"]["share"]
     return summary
 
 
@@ -310,15 +310,15 @@ def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) 
         terminal.print(f"... {len(lines) - n_shown} more; -o FILE.csv writes all.")
 
 
-def _print_explanation(found: Selected, row: str, titles: Mapping[str, str], as_json: bool) -> None:
+def _print_explanation(selected: Selected, row: str, titles: Mapping[str, str], as_json: bool) -> None:
     from ramify.analysis.selecting import explained_selection
 
-    if not hasattr(found.selector, "explain"):
+    if not hasattr(selected.selector, "explain"):
         raise click.UsageError("This method looks at no hierarchy and has nothing to explain row by row.")
-    names = _row_names(found.shown)
+    names = _row_names(selected.shown)
     if row not in names:
         raise click.UsageError(f"There is no row {row!r}; the first are {_listed(names)}.")
-    table = explained_selection(found, names.index(row))
+    table = explained_selection(selected, names.index(row))
     table["removed_by"] = table["removed_by"].map(", ".join)
     if titles:
         table.insert(1, "title", table["feature"].map(lambda name: titles.get(name, "")))

@@ -360,8 +360,8 @@ def _show_findings(module: ModuleType, chosen: Study, name: str) -> None:
     findings = getattr(module, "findings", None)
     if callable(findings):
         with _faults_named(name):
-            found = str(findings(chosen))
-        click.echo(found)
+            text = str(findings(chosen))
+        click.echo(text)
         return
     counts = chosen.status().sum()
     for measure in chosen.measure_names():

@@ -221,11 +221,13 @@ def largest_groups(names: list[str], p_values: np.ndarray, alpha: float) -> list
 def _wilcoxon(values: pd.DataFrame, names: list[str], larger_is_better: bool, digits: int | None) -> pd.DataFrame:
     """p-values of all pairs, corrected by Holm; 1 where the median difference favours whom the ranks do not."""
     tests = wilcoxon(values[names], digits=digits)
-    found = pd.DataFrame(np.eye(len(names)), names, names)
+    p_values = pd.DataFrame(np.eye(len(names)), names, names)
     for pair in tests.itertuples():
         ahead = pair.median_difference if larger_is_better else -pair.median_difference
-        found.loc[pair.first, pair.second] = found.loc[pair.second, pair.first] = pair.adjusted if ahead >= 0 else 1.0
-    return found
+        p_values.loc[pair.first, pair.second] = p_values.loc[pair.second, pair.first] = (
+            pair.adjusted if ahead >= 0 else 1.0
+        )
+    return p_values
 
 
 _FOLD = re.compile(r"(fold|split|repeat|repetition|run|seed)s?\W*\d*", re.IGNORECASE)

@@ -96,14 +96,14 @@ def _numbers(column: pd.Series, file: Path) -> pd.Series:
     if pd.api.types.is_numeric_dtype(column):
         return column
     text = column.astype(str).str.strip().str.rstrip("%").str.replace(",", ".", regex=False)
-    found = pd.to_numeric(text, errors="coerce")
-    wrong = found.isna() & column.notna()
+    numbers = pd.to_numeric(text, errors="coerce")
+    wrong = numbers.isna() & column.notna()
     if wrong.any():
         raise ValueError(
             f"{file} holds {column[wrong].iloc[0]!r} for {column.name!r} on {column.index[wrong][0]!r}, which is no "
             "number. A table of results has numbers only; for data to learn from name the target with --target."
         )
-    return found
+    return numbers
 
 
 def _twice(names: pd.Series) -> object:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from ramify.datasets.readers.any_file import inspect, read
     from ramify.datasets.readers.attached_hierarchy import read_hierarchy
     from ramify.datasets.readers.raw_files import FileError
-    from ramify.datasets.tables.inspection import Inspection
 _MODULES = {
-    "Inspection": "tables.inspection",
     "Dataset": "dataset",
     "FileError": "readers.raw_files",
     "inspect": "readers.any_file",
@@ -36,7 +34,6 @@ _MODULES = {
 __all__ = [
     "Dataset",
     "FileError",
-    "Inspection",
     "inspect",
     "make_feature_hierarchy",
     "make_hierarchical",

@@ -219,11 +219,11 @@ class Calibrated(NamedClassifier, BaseEstimator):
         row_groups: NDArray[np.int64] | None,
     ) -> NDArray[np.float64]:
         """Probabilities of these rows, those of each fold calibrated by the rows of the others."""
-        found, has = np.full_like(scores, np.nan), sparse.csr_array(truth)
+        calibrated, has = np.full_like(scores, np.nan), sparse.csr_array(truth)
         for others, own in row_folds(len(scores), _FOLDS, 0, row_groups):
             self._calibrate(scores[others], sparse.csc_array(has[others]), weights[others])
-            found[own] = self._calibrated(scores[own])
-        return found
+            calibrated[own] = self._calibrated(scores[own])
+        return calibrated
 
     def _calibrate(self, scores: NDArray[np.float64], truth: sparse.csc_array, weights: NDArray[np.float64]) -> None:
         n_labels = scores.shape[1]

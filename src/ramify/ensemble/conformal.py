@@ -278,12 +278,12 @@ class ConformalSets(BaseEstimator):
         everything = np.arange(len(forest.label_names_))
         lines = []
         for name, labels in {"all rows": everything, "rows with a label": everything, **classes}.items():
-            true, found = _with_labels(truth, labels), _with_labels(sets, labels)
+            true, predicted = _with_labels(truth, labels), _with_labels(sets, labels)
             counts = np.diff(true.indptr)
-            caught = np.asarray(true.multiply(found).sum(axis=1)).ravel()
+            caught = np.asarray(true.multiply(predicted).sum(axis=1)).ravel()
             missed = 1 - np.divide(caught, counts, out=np.ones(len(counts)), where=counts > 0)
             own = np.ones(len(counts), dtype=bool) if name == "all rows" else counts > 0
-            size = np.diff(found.indptr)[own]
+            size = np.diff(predicted.indptr)[own]
             nothing = np.nan, np.nan
             means = (float(missed[own].mean()), float(size.mean())) if own.any() else nothing
             lines.append((name, len(labels), int(own.sum()), *means))
@@ -407,8 +407,8 @@ class ConformalSets(BaseEstimator):
             errors = errors / _widths(spread, expected)
         scale = np.nanmedian(errors, axis=0)
         self.scale_ = np.where(scale > 0, scale, 1.0)
-        found = _smallest(*_entries(-errors / self.scale_, known, shares), shares.sum(), alpha)
-        self.threshold_, self.risk_ = -found[0], found[1]
+        smallest = _smallest(*_entries(-errors / self.scale_, known, shares), shares.sum(), alpha)
+        self.threshold_, self.risk_ = -smallest[0], smallest[1]
         return n_units
 
     def _enough(self, shares: NDArray[np.float64], alpha: float, in_groups: bool) -> int:
@@ -509,8 +509,8 @@ def label_classes(forest: Any, by: str) -> dict[str, NDArray[np.int64]]:
         depth = np.asarray(forest.hierarchy.depth)
         return {f"depth {level:g}": np.flatnonzero(depth == level) for level in np.unique(depth).tolist()}
     place = np.digitize(-np.asarray(forest.prior_), [-_COMMON, -_RARE])
-    found = {name: np.flatnonzero(place == k) for k, name in enumerate(_FREQUENCIES)}
-    return {name: labels for name, labels in found.items() if len(labels)}
+    classes = {name: np.flatnonzero(place == k) for k, name in enumerate(_FREQUENCIES)}
+    return {name: labels for name, labels in classes.items() if len(labels)}
 
 
 def _with_labels(truth: Any, labels: NDArray[np.int64]) -> sparse.csr_array:

@@ -82,10 +82,10 @@ class Explanation:
         column = self._column(label)
         data = self.data[[row]].toarray()[0] if sparse.issparse(self.data) else self.data[row]
         if self.rows is not None and self.labels is not None:
-            found = np.flatnonzero((self.rows == row) & (self.labels == column))
-            if not len(found):
+            places = np.flatnonzero((self.rows == row) & (self.labels == column))
+            if not len(places):
                 raise ValueError(f"Label {self.label_names[column]!r} of row {row} is not among those explained.")
-            values, base = self.values[[found[0]]].toarray()[0], self.base_values[found[0]]
+            values, base = self.values[[places[0]]].toarray()[0], self.base_values[places[0]]
         else:
             values, base = self._matrix(column)[row], self.base_values.reshape(len(self.values), -1)[row, column]
         return Explanation(values, base, data, self.feature_names, (self.label_names[column],))

@@ -229,17 +229,17 @@ class BaseKernel(SmoothModel):
     def _outputs(self, X: Any) -> np.ndarray:
         """Predictions in the units that are fitted."""
         check_is_fitted(self, "_coefficients")
-        found = np.empty((n_rows(X), self._coefficients.shape[1]))
+        outputs = np.empty((n_rows(X), self._coefficients.shape[1]))
         offset = self._offset()
 
         def predict(block: slice, rows: Any) -> None:
-            found[block] = self._similar(rows, self._centres, self.sharpness_) @ self._coefficients + offset
+            outputs[block] = self._similar(rows, self._centres, self.sharpness_) @ self._coefficients + offset
 
         with threadpool_limits(limits=1, user_api="blas"):
             Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(
                 delayed(predict)(block, rows) for block, rows in self._row_blocks(X)
             )
-        return found
+        return outputs
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted model together."""

@@ -325,17 +325,17 @@ class NetworkClassifier(SmoothClassifier):
         """
         check_is_fitted(self, "_last")
         refuse_changed(self)
-        found = np.empty((n_rows(X), self._last.shape[1]))
+        probabilities = np.empty((n_rows(X), self._last.shape[1]))
         maximum = None if self.hierarchy is None else LabelMaximum.of(self.hierarchy)
 
         def predict(block: slice, rows: Any) -> None:
-            found[block] = self._mean(rows, maximum)
+            probabilities[block] = self._mean(rows, maximum)
 
         with threadpool_limits(limits=1, user_api="blas"):
             Parallel(n_jobs=worker_count(self.n_jobs), require="sharedmem")(
                 delayed(predict)(block, rows) for block, rows in self._row_blocks(X)
             )
-        return found
+        return probabilities
 
     def state_rules(self) -> Iterator[tuple[bool, str]]:
         """What ties the parts of a fitted model together."""

@@ -202,19 +202,21 @@ class Portfolio(BaseEstimator):
             groups = checked_row_groups(self, row_groups, n_samples)
             folds = self._folds(truth, weights, groups, seed)
             data = _Data(X, y, weights, groups, truth)
-            found = self._tried(members, data, folds)
+            predictions = self._tried(members, data, folds)
             held_out = np.concatenate([test for _, test in folds])
             judged = truth.part(held_out)
-            chosen, self.score_ = _chosen(found, judged, worker_count(self.n_jobs))
-            self.scores_ = {name: judged.score(found[name]) for name in found}
-            self.left_out_ = tuple(name for name, member in members.items() if not _was_tried(name, member, found))
+            chosen, self.score_ = _chosen(predictions, judged, worker_count(self.n_jobs))
+            self.scores_ = {name: judged.score(predictions[name]) for name in predictions}
+            self.left_out_ = tuple(
+                name for name, member in members.items() if not _was_tried(name, member, predictions)
+            )
             self.weights_ = {name: chosen.count(name) / len(chosen) for name in dict.fromkeys(chosen)}
             self.added_ = {
-                name: self.score_ - _score_without(name, self.weights_, found, judged) for name in self.weights_
+                name: self.score_ - _score_without(name, self.weights_, predictions, judged) for name in self.weights_
             }
             self.members_ = self._fitted(members, data)
             self._keep(truth)
-            self._set_threshold(found, judged, None if weights is None else weights[held_out])
+            self._set_threshold(predictions, judged, None if weights is None else weights[held_out])
         return self
 
     def _check_parameters(self) -> None:
@@ -291,11 +293,11 @@ class Portfolio(BaseEstimator):
                 f"Portfolio needs at least as many rows as folds ({n_folds}). Got n_samples = {len(rows)} instead."
             )
         if row_groups is not None:
-            found = row_folds(len(rows), n_folds, seed, row_groups[rows])
-            if not found:
+            whole_groups = row_folds(len(rows), n_folds, seed, row_groups[rows])
+            if not whole_groups:
                 n_groups = len(np.unique(row_groups[rows]))
                 raise ValueError(f"Portfolio needs at least as many groups as folds ({n_folds}). Got {n_groups}.")
-            return [(rows[train], rows[test]) for train, test in found]
+            return [(rows[train], rows[test]) for train, test in whole_groups]
         split: Any = KFold(n_folds, shuffle=True, random_state=seed)
         groups = truth.groups[rows] if truth.groups is not None else None
         if groups is not None and np.bincount(groups).min() >= n_folds:
@@ -324,12 +326,12 @@ class Portfolio(BaseEstimator):
 
         tasks = [(name, fold) for name in members for fold in folds]
         runs = self._side_by_side(predicted, tasks, members, "Trying members")
-        found: dict[str, np.ndarray] = {}
+        predictions: dict[str, np.ndarray] = {}
         for k in range(0, len(runs), len(folds)):
             of_folds = runs[k : k + len(folds)]
             if all(of_folds):
-                found.update({title: np.concatenate([part[title] for part in of_folds]) for title in of_folds[0]})
-        return found
+                predictions.update({title: np.concatenate([part[title] for part in of_folds]) for title in of_folds[0]})
+        return predictions
 
     def _fitted(self, members: Mapping[str, Any], data: _Data) -> dict[str, Any]:
         """The chosen members, fitted to all rows; numbers of rounds or epochs share one fit."""
@@ -396,12 +398,12 @@ class Portfolio(BaseEstimator):
         if hasattr(one, "feature_names_in_"):
             self.feature_names_in_ = one.feature_names_in_
 
-    def _set_threshold(self, found: Mapping[str, np.ndarray], truth: _Truth, weights: np.ndarray | None) -> None:
+    def _set_threshold(self, predictions: Mapping[str, np.ndarray], truth: _Truth, weights: np.ndarray | None) -> None:
         threshold = fitted_threshold(self, truth.kind, truth.Y.shape[1])
         if truth.is_numbers:
             return
         if is_chosen(self.threshold):
-            mean = np.asarray(sum(weight * found[name].astype(float) for name, weight in self.weights_.items()))
+            mean = np.asarray(sum(weight * predictions[name].astype(float) for name, weight in self.weights_.items()))
             threshold = exceeded_threshold(self.threshold, mean, truth.Y, sample_weight=weights)
         self.threshold_ = threshold
 
@@ -623,9 +625,9 @@ def _variant(name: str, member: Any, n_stages: int) -> str:
     return f"{name}, {n_stages} {'epochs' if isinstance(member, NetworkClassifier) else 'rounds'}"
 
 
-def _was_tried(name: str, member: Any, found: Mapping[str, Any]) -> bool:
+def _was_tried(name: str, member: Any, predictions: Mapping[str, Any]) -> bool:
     counts = _stage_counts(member)
-    return (_variant(name, member, counts[0]) if counts else name) in found
+    return (_variant(name, member, counts[0]) if counts else name) in predictions
 
 
 def _width(member: Any) -> int:
@@ -680,27 +682,29 @@ def _predicted(model: Any, X: Any, truth: _Truth) -> np.ndarray:
     return whole
 
 
-def _chosen(found: Mapping[str, np.ndarray], truth: _Truth, n_threads: int) -> tuple[list[str], float]:
+def _chosen(predictions: Mapping[str, np.ndarray], truth: _Truth, n_threads: int) -> tuple[list[str], float]:
     """Members in the order in which they are added, with repeats, and the score of their mean."""
     side_by_side = Parallel(n_jobs=n_threads, require="sharedmem")
     added: list[str] = []
     total: Any = 0.0
     best, n_best = -np.inf, 0
     while len(added) < min(_MOST_MEMBERS, n_best + _PATIENCE):
-        reached = side_by_side(delayed(truth.score)((total + part) / (len(added) + 1)) for part in found.values())
-        scores = dict(zip(found, reached, strict=True))
+        reached = side_by_side(delayed(truth.score)((total + part) / (len(added) + 1)) for part in predictions.values())
+        scores = dict(zip(predictions, reached, strict=True))
         name = max(scores, key=lambda member: round(scores[member], _DIGITS))
         added.append(name)
-        total = total + found[name]
+        total = total + predictions[name]
         if round(scores[name] - best, _DIGITS) > 0:
             best, n_best = scores[name], len(added)
     return added[:n_best], best
 
 
-def _score_without(name: str, weights: Mapping[str, float], found: Mapping[str, np.ndarray], truth: _Truth) -> float:
+def _score_without(
+    name: str, weights: Mapping[str, float], predictions: Mapping[str, np.ndarray], truth: _Truth
+) -> float:
     """What the other members reach together, with their weights; 0 where there is none."""
     others = {other: weight for other, weight in weights.items() if other != name}
     if not others:
         return 0.0
     total = sum(others.values())
-    return truth.score(np.asarray(sum(weight / total * found[other] for other, weight in others.items())))
+    return truth.score(np.asarray(sum(weight / total * predictions[other] for other, weight in others.items())))

@@ -121,8 +121,8 @@ def f1_thresholds(
     array([0.25])
     """
 
-    def f1(found: NDArray[np.float64], wrong: NDArray[np.float64], total: float) -> NDArray[np.float64]:
-        return np.asarray(2 * found / (found + wrong + total))
+    def f1(hits: NDArray[np.float64], wrong: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+        return np.asarray(2 * hits / (hits + wrong + total))
 
     return _best_cuts(scores, truth, sample_weight, f1)
 
@@ -151,8 +151,8 @@ def cost_thresholds(
     array([0.15])
     """
 
-    def gain(found: NDArray[np.float64], wrong: NDArray[np.float64], total: float) -> NDArray[np.float64]:
-        return np.asarray(false_negative * (found - total) - false_positive * wrong)
+    def gain(hits: NDArray[np.float64], wrong: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+        return np.asarray(false_negative * (hits - total) - false_positive * wrong)
 
     return _best_cuts(scores, truth, sample_weight, gain, may_be_empty=True)
 
@@ -300,9 +300,9 @@ def _best_cuts(
             continue
         order = np.argsort(-own, kind="stable")
         descending = own[order]
-        found, wrong = np.cumsum((has * of_rows)[order]), np.cumsum(((1 - has) * of_rows)[order])
+        hits, wrong = np.cumsum((has * of_rows)[order]), np.cumsum(((1 - has) * of_rows)[order])
         last = np.flatnonzero(np.append(descending[1:] < descending[:-1], True))  # of equal scores
-        qualities = quality(found[last], wrong[last], total)
+        qualities = quality(hits[last], wrong[last], total)
         best = int(np.argmax(qualities))
         if may_be_empty and qualities[best] <= quality(np.zeros(1), np.zeros(1), total)[0]:
             cuts[label] = (descending[0] + 1) / 2 if descending[0] < 1 else np.nextafter(1.0, 2.0)

@@ -46,9 +46,9 @@ def are_measured(cells: Sequence[str]) -> bool:
 def _common_notation(cells: Sequence[str]) -> tuple[str, str] | None:
     """The sign of money or per cent and the decimal sign by which most of the first cells are numbers, or None."""
     some = cells[:_SAMPLE]
-    found = Counter((_sign(cell), sign) for cell in some for sign in _WRITTEN if _is_written(cell, _sign(cell), sign))
-    notation = max(found, key=found.__getitem__, default=None)
-    return notation if notation is not None and 2 * found[notation] > len(some) else None
+    counts = Counter((_sign(cell), sign) for cell in some for sign in _WRITTEN if _is_written(cell, _sign(cell), sign))
+    notation = max(counts, key=counts.__getitem__, default=None)
+    return notation if notation is not None and 2 * counts[notation] > len(some) else None
 
 
 def _is_written(cell: str, money: str, decimal: str) -> bool:

@@ -259,7 +259,7 @@ def _scores_of_positives(truth: sparse.csc_array, scores: Any) -> NDArray[np.flo
     wanted = truth.indices + columns * np.int64(n_rows)
     place = np.searchsorted(stored, wanted)
     place[place == stored.size] = 0
-    found = stored[place] == wanted if stored.size else np.zeros(wanted.size, dtype=bool)
+    is_stored = stored[place] == wanted if stored.size else np.zeros(wanted.size, dtype=bool)
     values = np.zeros(wanted.size)
-    values[found] = scores.data[place[found]]
+    values[is_stored] = scores.data[place[is_stored]]
     return values

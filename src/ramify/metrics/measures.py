@@ -112,8 +112,8 @@ def named_measure(name: str) -> Callable[..., Any]:
     for module in (metrics, sklearn.metrics):
         function = getattr(module, name, None) if name in module.__all__ else None
         if callable(function) and larger_is_better(function) is not None:
-            found: Callable[..., Any] = function
-            return found
+            measure_: Callable[..., Any] = function
+            return measure_
     if name in sklearn.metrics.get_scorer_names():
         scorer: Callable[..., Any] = sklearn.metrics.get_scorer(name)
         return scorer

@@ -67,12 +67,12 @@ def precision_at(
     k = check_integer("precision_at", "k", k, low=1, high=n_labels)
     top = _top_labels(pair.other, k)
     at = np.arange(0, top.size + 1, k)
-    found = truth.multiply(sparse.csr_array((np.ones(top.size), top.ravel(), at), shape=truth.shape))
+    hits = truth.multiply(sparse.csr_array((np.ones(top.size), top.ravel(), at), shape=truth.shape))
     if propensity is None:
-        return Score(float(ratio(found.sum(), top.size)), n_unknown=pair.n_unknown)
+        return Score(float(ratio(hits.sum(), top.size)), n_unknown=pair.n_unknown)
     worth = 1.0 / _checked_propensity(propensity, n_labels)
     best = _best_sums(truth, worth, k)
-    return Score((found @ worth).sum() / best if best > 0 else np.nan, n_unknown=pair.n_unknown)
+    return Score((hits @ worth).sum() / best if best > 0 else np.nan, n_unknown=pair.n_unknown)
 
 
 @measure(larger_is_better=False, takes="scores")

@@ -105,5 +105,5 @@ def load(path: str | Path) -> Any:
 def _near(file: Path) -> str:
     """Which model files there are beside one that is not there."""
     folder = file if file.is_dir() else file.parent
-    near = sorted(found.name for found in folder.glob("*.ramify"))[:3] if folder.is_dir() else []
+    near = sorted(model_file.name for model_file in folder.glob("*.ramify"))[:3] if folder.is_dir() else []
     return f"In {folder} there is {', '.join(near)}. " if near else ""

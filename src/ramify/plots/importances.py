@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import dendrogram, linkage
 
-from ramify.chains import importance_frame
-from ramify.chains.importance import global_importance, importance_index
+from ramify.chains.importance import global_importance, importance_frame, importance_index
 from ramify.plots.style import COLOURS, SEQUENTIAL, ShownFigure, shortened
 
 

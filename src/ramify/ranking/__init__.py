@@ -2,7 +2,7 @@
 
 from ramify.ranking.addition import addition_curve
 from ramify.ranking.agreement import fuji, overlap, resampled_rankings, stability
-from ramify.ranking.discovery import Audit, Claim, Discoveries, audit, discoveries
+from ramify.ranking.discovery import Claim, Discoveries, audit, discoveries
 from ramify.ranking.feature_ranking import FeatureRanking
 from ramify.ranking.forest_ranker import ForestRanker, forest_ranking, nested_rankings
 from ramify.ranking.groups import correlation_groups, group_frame, subtree_groups
@@ -11,7 +11,6 @@ from ramify.ranking.relief import ReliefRanker
 from ramify.ranking.significance import significance
 
 __all__ = [
-    "Audit",
     "Claim",
     "Discoveries",
     "FeatureRanking",

@@ -327,13 +327,13 @@ def nested_rankings(
         check_integer("nested_rankings", "sizes", size, low=1, high=forest.trees_.n_trees)
     data = grown_on(forest, _with_examples(forest, names, per_label), X, y, sample_weight, row_groups)
     totals: dict[str, tuple[Any, Any]] = {}
-    found, done = {}, 0
+    rankings, done = {}, 0
     for size in sorted(set(sizes)):
         means = _score_means(forest, names, data, forest.trees_.part(done, size), per_label, error)
         totals = {name: _added(totals.get(name), means[name], size - done) for name in names}
-        found[size] = {name: _ranking(forest, name, *_divided(totals[name], size), size) for name in names}
+        rankings[size] = {name: _ranking(forest, name, *_divided(totals[name], size), size) for name in names}
         done = size
-    return [found[size][names[0]] if isinstance(scores, str) else found[size] for size in sizes]
+    return [rankings[size][names[0]] if isinstance(scores, str) else rankings[size] for size in sizes]
 
 
 @dataclass(frozen=True)

@@ -109,8 +109,10 @@ def knn_quality(
         return target_score(learnt, truth, learnt.predicted(_neighbor_means(vectors, nearest, row_weights)))
 
     plain = quality(np.ones(len(names)))
-    found = [KnnQuality(quality(weight) if weight.any() else plain, plain, learnt.measure_title) for weight in weights]
-    return found[0] if isinstance(ranking, FeatureRanking) else found
+    qualities = [
+        KnnQuality(quality(weight) if weight.any() else plain, plain, learnt.measure_title) for weight in weights
+    ]
+    return qualities[0] if isinstance(ranking, FeatureRanking) else qualities
 
 
 def _nearest(features: Features, tested: Features, weight: np.ndarray, n_neighbors: int, n_threads: int) -> np.ndarray:
@@ -119,8 +121,8 @@ def _nearest(features: Features, tested: Features, weight: np.ndarray, n_neighbo
     space = FeatureSpace.of(kept, weights=weight[used] / weight.max())
     queries = tested.values[:, used]
     own_rows = np.full(queries.shape[0], -1, dtype=np.int64)
-    found: np.ndarray = space.nearest(queries, own_rows=own_rows, n_neighbors=n_neighbors, n_threads=n_threads)
-    return found[:, 0]
+    neighbors: np.ndarray = space.nearest(queries, own_rows=own_rows, n_neighbors=n_neighbors, n_threads=n_threads)
+    return neighbors[:, 0]
 
 
 def _neighbor_means(vectors: Any, nearest: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -421,7 +421,7 @@ class _Sums:
         return scores, sparse.csr_array(_relevance(sums[:, [0]], sums[:, 2:], different[1:]) * (lowest < highest))
 
     def _add_block(self, queries: np.ndarray, progress: Callable[[int], None] | None) -> None:
-        found = self.space.nearest(
+        neighbors = self.space.nearest(
             self.space.rows(queries),
             own_rows=queries,
             n_neighbors=max(self.n_neighbors),
@@ -429,10 +429,10 @@ class _Sums:
             n_threads=self.n_threads,
             progress=progress,
         )
-        valid = found >= 0
+        valid = neighbors >= 0
         query, group, _ = np.nonzero(valid)
-        first, second = queries[query], found[valid]
-        own = None if self.weights is None else np.where(valid, self.weights[found], 0.0)
+        first, second = queries[query], neighbors[valid]
+        own = None if self.weights is None else np.where(valid, self.weights[neighbors], 0.0)
         weights = [_neighbor_weights(valid, k, self.sigma, own)[valid] for k in self.n_neighbors]
         if self.weights is not None:
             weights = [weight * self.weights[first] for weight in weights]

@@ -56,16 +56,16 @@ def violations(X: sparse.csr_array, graph: FeatureGraph) -> tuple[tuple[str, str
 
 def report_violations(X: sparse.csr_array, graph: FeatureGraph, *, quiet: bool) -> tuple[tuple[str, str, int], ...]:
     """`violations` of training rows, with a warning unless `quiet`."""
-    found = violations(X, graph)
-    if found and not quiet:
-        child, parent, n_rows = found[0]
+    broken = violations(X, graph)
+    if broken and not quiet:
+        child, parent, n_rows = broken[0]
         warnings.warn(
-            f"{sum(n for _, _, n in found)} cells on {len(found)} edges break the feature hierarchy; {n_rows} rows "
+            f"{sum(n for _, _, n in broken)} cells on {len(broken)} edges break the feature hierarchy; {n_rows} rows "
             f"have {child!r} and lack its parent {parent!r}. Pass close=True to add the missing ancestors.",
             UserWarning,
             stacklevel=3,
         )
-    return found
+    return broken
 
 
 def constant_roots(X: sparse.csr_array, graph: FeatureGraph) -> np.ndarray:

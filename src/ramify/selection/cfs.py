@@ -133,10 +133,10 @@ class _Uncertainty:
         own = self.n_present[feature]
         neither = self.n_samples - self.n_present - own + both
         joint = _entropy(np.stack([both, self.n_present - both, own - both, neither]))
-        found = _symmetrical(self.entropy, self.entropy[feature], joint)
-        if len(self._kept) * len(found) < _KEPT_CELLS:
-            self._kept[feature] = found
-        return found
+        uncertainty = _symmetrical(self.entropy, self.entropy[feature], joint)
+        if len(self._kept) * len(uncertainty) < _KEPT_CELLS:
+            self._kept[feature] = uncertainty
+        return uncertainty
 
 
 def _best_first(uncertainty: _Uncertainty, n_stale: int) -> tuple[frozenset[int], float]:

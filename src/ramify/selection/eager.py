@@ -289,10 +289,10 @@ def _largest_mean(above: _Ways, below: _Ways, own: float) -> float:
     price = own
     while True:
         up, down = (max(ways, key=lambda way: way[1] - price * way[0]) for ways in (above, below))
-        found = (up[1] + down[1] - own) / (up[0] + down[0] - 1)
-        if found <= mean:
+        means = (up[1] + down[1] - own) / (up[0] + down[0] - 1)
+        if means <= mean:
             return mean
-        mean = price = found
+        mean = price = means
 
 
 def choose_gtd(graph: FeatureGraph, ratio: np.ndarray) -> Choice:

@@ -147,10 +147,10 @@ def cross_validated_selection(
         started = time.process_time()
         model.fit(X_train, y[train])
         fitted = time.process_time()
-        found = model.predict_proba(X_test)
+        predicted = model.predict_proba(X_test)
         predict_seconds += time.process_time() - fitted
         fit_seconds += fitted - started
-        probabilities[np.ix_(test, np.searchsorted(classes, model.classes_))] = found
+        probabilities[np.ix_(test, np.searchsorted(classes, model.classes_))] = predicted
         folds[test] = fold
         counts += _selection_counts(model, X_test)
     ranking = FeatureRanking(names, counts / len(y), origin={"method": "selection frequency over test rows"})

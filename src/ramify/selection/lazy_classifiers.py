@@ -215,12 +215,12 @@ class LazyNaiveBayes(_LazyClassifier):
         return self.selector_.feature_hierarchy.names
 
     def _class_number(self, value: Any) -> int:
-        found = np.flatnonzero(self.classes_ == value)
-        if not len(found):
+        positions = np.flatnonzero(self.classes_ == value)
+        if not len(positions):
             raise ValueError(
                 f"There is no class {value!r}; the classes are {', '.join(map(repr, self.classes_.tolist()))}."
             )
-        return int(found[0])
+        return int(positions[0])
 
     def _evidence(self, values: sparse.csr_array, mask: sparse.csr_array | None) -> np.ndarray:
         present = values.astype(np.float64)

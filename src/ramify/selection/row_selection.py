@@ -81,13 +81,13 @@ class RowSelection:
             order, by_below, by_above = self.present_order, rule.positive_by_descendants, rule.positive_by_ancestors
         else:
             order, by_below, by_above = self.absent_order, rule.negative_by_descendants, rule.negative_by_ancestors
-        found: list[int] = []
+        steps: list[int] = []
         for relatives, comparison in ((graph.descendants, by_below), (graph.ancestors, by_above)):
             if comparison is not None:
                 others = relatives.indices[relatives.indptr[feature] : relatives.indptr[feature + 1]]
                 same = others[present[others] == present[feature]]
-                found.extend(same[comparison(order[same], order[feature])].tolist())
-        return found
+                steps.extend(same[comparison(order[same], order[feature])].tolist())
+        return steps
 
     def _removals(self) -> sparse.csr_array:
         """Row f marks the ancestors that a present f removes."""

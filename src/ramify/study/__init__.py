@@ -2,6 +2,5 @@
 
 from ramify.study.store import StudyError
 from ramify.study.study import Study
-from ramify.study.study_files import available
 
-__all__ = ["Study", "StudyError", "available"]
+__all__ = ["Study", "StudyError"]

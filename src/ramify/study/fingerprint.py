@@ -76,13 +76,13 @@ class _Reader:
             return _hash([b"seen above", str(self._open[id(value)]).encode()])
         self._open[id(value)] = len(self._open)
         try:
-            found = _hash(self._content(value, place))
+            hashed = _hash(self._content(value, place))
         except RecursionError:
             raise FingerprintError(f"{place} is nested too deeply to be told from others.") from None
         finally:
             del self._open[id(value)]
-        self._known[id(value)] = value, found
-        return found
+        self._known[id(value)] = value, hashed
+        return hashed
 
     def _content(self, value: Any, place: str) -> Iterable[bytes]:
         kind = type(value)
@@ -232,11 +232,11 @@ class _Reader:
 
 
 def _hash(parts: Iterable[bytes]) -> bytes:
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.digest()
+        hashed.update(len(part).to_bytes(8, "little"))
+        hashed.update(part)
+    return hashed.digest()
 
 
 def _no_content(place: str, reason: str) -> FingerprintError:
@@ -255,10 +255,10 @@ def _cell_content(cell: types.CellType) -> Any:
 
 def _is_found_by_name(value: types.FunctionType) -> bool:
     """Whether a function is what its module has under its name, and not one that was made at run time."""
-    found: Any = sys.modules.get(value.__module__)
+    held: Any = sys.modules.get(value.__module__)
     for step in value.__qualname__.split("."):
-        found = getattr(found, step, None)
-    return found is value
+        held = getattr(held, step, None)
+    return held is value
 
 
 def _imported(name: str) -> Any:

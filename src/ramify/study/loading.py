@@ -32,8 +32,8 @@ def load_known(load: Any, content: str) -> Dataset:
     kept = _kept
     if kept is not None and kept[0] == content:
         return kept[1]
-    found, data = load_fresh(load)
-    if found != content:
+    now, data = load_fresh(load)
+    if now != content:
         raise ValueError(
             "The data set is not what it was when the run began: its file changed meanwhile, or its loader returns "
             "other data each time. Give the loader a seed, leave the file alone, and run the study again."

@@ -44,22 +44,26 @@ def imported_names(code: types.CodeType) -> tuple[str, ...]:
 
 
 def _steps(code: types.CodeType) -> list[dis.Instruction]:
-    found = list(dis.get_instructions(code))
+    steps = list(dis.get_instructions(code))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found += _steps(constant)
-    return found
+            steps += _steps(constant)
+    return steps
 
 
 def _folder(top: str) -> Path | None:
     """Where a package or module lies; None for one that has no file."""
     try:
-        found = importlib.util.find_spec(top)
+        specification = importlib.util.find_spec(top)
     except (ImportError, ValueError):
         return None
-    if found is None:
+    if specification is None:
         return None
-    place = found.origin if found.has_location else next(iter(found.submodule_search_locations or ()), None)
+    place = (
+        specification.origin
+        if specification.has_location
+        else next(iter(specification.submodule_search_locations or ()), None)
+    )
     return Path(place).resolve().parent if place else None
 
 

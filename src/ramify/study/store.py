@@ -136,14 +136,14 @@ class Store:
     def _object(self, text: Any, name: str) -> dict[str, Any]:
         """What a cell holds as JSON, if it is what `write` puts there."""
         try:
-            found = json.loads(text)
+            content = json.loads(text)
         except (ValueError, TypeError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            content = None
+        if not isinstance(content, dict):
             raise unusable(self.path, f"the {name} of a cell are not what a study writes")
-        if name == "measures" and not all(isinstance(value, (int, float)) for value in found.values()):
+        if name == "measures" and not all(isinstance(value, (int, float)) for value in content.values()):
             raise unusable(self.path, "a measure is not a number")
-        return found
+        return content
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)

@@ -229,8 +229,8 @@ class Study:
         frame = pd.DataFrame({"splits": asked})
         pairs = list(zip(measured["dataset"], measured["method"], strict=True))
         for name, chosen in (("measured", measured[measure].notna()), ("failed", measured["status"] == "failed")):
-            found = pd.Series([pair for pair, counts in zip(pairs, chosen, strict=True) if counts], dtype=object)
-            frame[name] = found.value_counts().reindex(frame.index, fill_value=0)
+            chosen_pairs = pd.Series([pair for pair, counts in zip(pairs, chosen, strict=True) if counts], dtype=object)
+            frame[name] = chosen_pairs.value_counts().reindex(frame.index, fill_value=0)
         frame.index = pd.MultiIndex.from_tuples(frame.index, names=["dataset", "method"])
         return frame
 
@@ -263,8 +263,8 @@ class Study:
                 f"A comparison by {measure!r} needs at least 2 data sets and 2 methods that finished all splits; there "
                 f"are {table.shape[0]} and {table.shape[1]}.{told}"
             )
-        found = compare(table, larger_is_better=larger, **options)
-        return replace(found, sentence=found.sentence + told)
+        comparison = compare(table, larger_is_better=larger, **options)
+        return replace(comparison, sentence=comparison.sentence + told)
 
     def _complete(self, measure: str) -> tuple[pd.DataFrame, list[str]]:
         """The table without methods that failed and data sets that are not finished, and what was left out."""

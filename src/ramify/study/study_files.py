@@ -58,15 +58,15 @@ def available(folder: Path | None, files: Mapping[str, Sequence[str]]) -> tuple[
     files : dict of str to list of str
         Files of each data set, relative to the folder, without the ending of a packer.
     """
-    found: dict[str, list[Path]] = {}
+    paths_of: dict[str, list[Path]] = {}
     missing = []
     for name, relative in files.items():
         paths = [] if folder is None else [path for file in relative if (path := _packed(folder / file)) is not None]
         if len(paths) == len(relative):
-            found[name] = paths
+            paths_of[name] = paths
         else:
             missing.append(name)
-    return found, missing
+    return paths_of, missing
 
 
 def _packed(file: Path) -> Path | None:
@@ -118,10 +118,10 @@ def _sha256(path: Path) -> str:
 def manifest() -> dict[str, dict[str, Any]]:
     """What the studies that come with Ramify are about and which data they use."""
     folder = studies_folder()
-    found: dict[str, dict[str, Any]] = {}
+    studies: dict[str, dict[str, Any]] = {}
     if folder is not None:
-        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    return found
+        studies = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return studies
 
 
 def study_names() -> tuple[str, ...]:

@@ -91,13 +91,13 @@ class MixedTarget(Target):
 
     def units(self, sample_weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Per entry: its mean, and the scale and offset that take an entry of `cells` back to what y holds."""
-        found = [
+        units = [
             (part.mean, part.scale, part.mean)
             if isinstance(part, NumberTarget)
             else (_shares(part, sample_weight), np.ones(len(part.weights)), np.zeros(len(part.weights)))
             for part in self.parts
         ]
-        prior, scale, offset = (np.concatenate(of_parts) for of_parts in zip(*found, strict=True))
+        prior, scale, offset = (np.concatenate(of_parts) for of_parts in zip(*units, strict=True))
         return prior, scale, offset
 
     def distance(
@@ -324,7 +324,7 @@ def _wanted(names: tuple[str, ...], columns: list[np.ndarray], targets: Any) -> 
             "The 'targets' parameter must be 'from_dtype' or a mapping from names of columns of y to what they are. "
             f"Got {targets!r} instead."
         )
-    found: _Wanted = {}
+    wanted: _Wanted = {}
     owner: dict[int, str] = {}
     for name, what in targets.items():
         for own, kind, positions in _named_target(str(name), what, names):
@@ -332,13 +332,13 @@ def _wanted(names: tuple[str, ...], columns: list[np.ndarray], targets: Any) -> 
                 if j in owner:
                     raise ValueError(f"'targets' gives the column {names[j]!r} to {owner[j]!r} and to {own!r}.")
                 owner[j] = own
-            found[own] = (kind, positions)
+            wanted[own] = (kind, positions)
     for j, name in enumerate(names):
         if j not in owner:
-            if name in found:
+            if name in wanted:
                 raise ValueError(f"'targets' calls a label set {name!r}, which is the name of another column of y.")
-            found[name] = ("classes" if is_nominal(columns[j]) else "numbers", [j])
-    return dict(sorted(found.items(), key=lambda entry: min(entry[1][1])))
+            wanted[name] = ("classes" if is_nominal(columns[j]) else "numbers", [j])
+    return dict(sorted(wanted.items(), key=lambda entry: min(entry[1][1])))
 
 
 def _named_target(name: str, what: Any, names: tuple[str, ...]) -> list[tuple[str, Any, list[int]]]:

@@ -51,7 +51,7 @@ class Audit:
 
     Examples
     --------
-    >>> from ramify.ranking import Audit
+    >>> from ramify.ranking.discovery import Audit
     >>> audit = Audit(3, 3, 0.02, 0.9, 60, {"location": 0, "own": 1}, 0, 0.1)
     >>> audit.sentences[0][:66]
     'Audit on these features: labels were planted that 5 of them drive,'
