@@ -38,11 +38,11 @@ def test_a_lacking_or_unknown_part_is_refused(estimators, name):
     lacking = copy.copy(estimators[name])
     part = next(part for part in vars(lacking) if part in declared and not declared[part].may_lack)
     del lacking.__dict__[part]
-    with pytest.raises(ModelFileError, match=f"broken {name}: {part} must be"):
+    with pytest.raises(ModelFileError, match=f"broken {type(lacking).__name__}: {part} must be"):
         check_state(lacking)
     more = copy.copy(estimators[name])
     more.sold_ = 1
-    with pytest.raises(ModelFileError, match=f"sets 'sold_', which {name} does not learn"):
+    with pytest.raises(ModelFileError, match=f"sets 'sold_', which {type(more).__name__} does not learn"):
         check_state(more)
 
 

@@ -17,6 +17,7 @@ from ramify.chains.links import Weights
 from ramify.features import Features, distance_columns, refuse_missing, stored_like
 from ramify.parameters import check_integer, check_real, worker_count
 from ramify.state import State, integers, matrix, numbers
+from ramify.tags import tagged
 
 _UNKNOWN = 2
 """In `_labels`, in place of 0 and 1."""
@@ -189,6 +190,4 @@ class MLkNN(LabelSetClassifier):
         yield bool(((prior > 0) & (prior < 1)).all()), "label_prior_ must lie between 0 and 1"
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return tagged(super().__sklearn_tags__(), "sparse")

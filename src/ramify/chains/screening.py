@@ -20,6 +20,7 @@ from ramify.features.file_columns import keep_columns
 from ramify.features.selected_columns import ColumnSelector
 from ramify.parameters import check_real
 from ramify.state import ENCODED_FEATURES, State, fitting, number, numbers
+from ramify.tags import tagged
 
 _ROUNDING = 1e-9  # R2 that differ by less are equal: sums over dense and sparse columns are rounded differently
 
@@ -114,11 +115,7 @@ class R2Screening(ColumnSelector, BaseEstimator):
         return super().transform(X)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
+        return tagged(super().__sklearn_tags__(), "sparse", "allow_nan", "required")
 
 
 def label_r2(X: Any, labels: NDArray[np.uint8]) -> NDArray[np.float64]:

@@ -38,6 +38,7 @@ from ramify.state import (
     refuse_changed,
     texts,
 )
+from ramify.tags import ANY_FEATURES, tagged
 from ramify.targets import KINDS, Target, target_type
 
 _PREDICTED_CELLS = 1 << 23
@@ -536,11 +537,7 @@ class BaseForest(BaseEstimator):
         return prediction, n_trees > 0
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
+        return tagged(super().__sklearn_tags__(), *ANY_FEATURES)
 
 
 def feature_count(estimator: Any, n_features: int) -> int:

@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest
-from ramify.ensemble.named_targets import NamedClassifier
-from ramify.ensemble.threshold import check_threshold, fitted_threshold, is_fitted_threshold
+from ramify.ensemble.named_targets import LabelModel
+from ramify.ensemble.threshold import fitted_threshold
 from ramify.metrics import label_propensities
 from ramify.parameters import check_integer, check_option
-from ramify.state import State, flag, instance, nothing_or, numbers, perhaps, refuse_changed, value_row
-from ramify.targets import ClassTarget, HierarchyTarget, LabelTarget, encode_labels, target_type
-
-_ZERO_ONE = np.array([0, 1])
+from ramify.state import State, numbers, perhaps, refuse_changed
+from ramify.targets import ClassTarget, LabelTarget, encode_labels
 
 
-class ForLabels(NamedClassifier, BaseForest):
+class ForLabels(LabelModel, BaseForest):
     """Trees for classes, label sets and label hierarchies; use a class derived from it."""
 
     fitted_state: ClassVar[State] = {
         **BaseForest.fitted_state,
-        "_class_values": nothing_or(value_row("n_labels")),
-        "_sparse_sets": flag(),
-        "threshold_": instance(float, np.ndarray),
+        **LabelModel.label_state,
         "_label_weights": perhaps(numbers("n_labels")),
     }
     read_after_fit: ClassVar[tuple[str, ...]] = (*BaseForest.read_after_fit, "label_weight")
-    _class_values: np.ndarray | None
-    _sparse_sets: bool
     _label_weights: np.ndarray
     label_weight: Any
-    threshold: Any
-    threshold_: Any
 
     def encode_target(
         self,
@@ -76,16 +66,10 @@ class ForLabels(NamedClassifier, BaseForest):
         return replace(target, weights=target.weights / label_propensities(cells))
 
     def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
-        self._class_values = target.classes
-        self._sparse_sets = target.was_sparse
-        self.prior_ = target.frequencies(weights)
+        super()._keep(target, weights)
         self.threshold_ = fitted_threshold(self, target.kind, self.trees_.n_outputs)
         if isinstance(self.label_weight, str) and self.label_weight == "propensity":
             self._label_weights = target.weights
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_threshold(self)
 
     def output_weights(self) -> np.ndarray:
         """Weight of each label in the impurity."""
@@ -99,12 +83,6 @@ class ForLabels(NamedClassifier, BaseForest):
         else:
             weights = np.array(self.label_weight, dtype=float)
         return weights if self.hierarchy is None else weights * self.hierarchy.weights
-
-    @property
-    def classes_(self) -> Any:
-        """Class values; for label sets `[0, 1]` per label."""
-        check_is_fitted(self, "trees_")
-        return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
 
     def predict_top(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The most probable classes or labels of each row, as `predict_proba` has them.
@@ -150,25 +128,6 @@ class ForLabels(NamedClassifier, BaseForest):
         best = self._best_classes(X)
         shape = (len(best), len(self._class_values))
         return sparse.csr_array((np.ones(len(best)), best, np.arange(len(best) + 1)), shape=shape)
-
-    def state_rules(self) -> Iterator[tuple[bool, str]]:
-        """What ties the parts of a fitted forest together."""
-        yield from super().state_rules()
-        kind = target_type(self.target_kind_)
-        yield kind.has_labels, "target_kind_ must be one of labels"
-        has_values = self._class_values is not None
-        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
-        names = None if self.hierarchy is None else self.hierarchy.names
-        fits = names == (self.label_names_ if issubclass(kind, HierarchyTarget) else None)
-        yield fits, "the hierarchy must be that of the labels"
-        right = is_fitted_threshold(self.threshold_, self.trees_.n_outputs)
-        yield right, "threshold_ must be a number between 0 and 1, or one per label"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # The tag multi_label stays off: its check wants probabilities within (0, 1), and pure leaves have 0 and 1.
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _one_over(frequencies: np.ndarray) -> np.ndarray:

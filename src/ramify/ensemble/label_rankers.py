@@ -13,6 +13,7 @@ from ramify.ensemble.named_targets import matched_columns
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_option
 from ramify.state import ENCODED_FEATURES, State, count, texts
+from ramify.tags import tagged
 from ramify.targets.rankings import (
     break_ties,
     check_rankings,
@@ -74,9 +75,7 @@ class LabelRankerMixin:
         return ranks
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
+        tags = tagged(super().__sklearn_tags__(), "required", "multi_output")  # type: ignore[misc]
         tags.target_tags.single_output = False
         return tags
 

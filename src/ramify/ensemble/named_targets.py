@@ -1,14 +1,23 @@
-"""Scores of predictions against a y whose columns are matched by name, as those of X are."""
+"""What models of labels and models of numbers share; their scores match the columns of y by name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
+from ramify.ensemble.threshold import check_threshold, is_fitted_threshold, label_sets
 from ramify.features.frames import frame_names, take_columns
+from ramify.hierarchy import Hierarchy
+from ramify.state import State, flag, instance, nothing_or, numbers, one_of, value_row
+from ramify.tags import tagged
+from ramify.targets import HierarchyTarget, LabelTarget, NumberTarget, encode_labels, encode_numbers, target_type
+
+_ZERO_ONE = np.array([0, 1])
 
 
 class NamedClassifier(ClassifierMixin):
@@ -45,6 +54,140 @@ class NamedRegressor(RegressorMixin):
             Weights of the rows.
         """
         return float(super().score(X, matched_columns(self, y), sample_weight))
+
+
+class LabelModel(NamedClassifier):
+    """A model of classes, label sets or label hierarchies that predicts by probabilities and a threshold."""
+
+    label_state: ClassVar[State] = {
+        "_class_values": nothing_or(value_row("n_labels")),
+        "_sparse_sets": flag(),
+        "threshold_": instance(float, np.ndarray),
+    }
+    _class_values: np.ndarray | None
+    _sparse_sets: bool
+    hierarchy: Hierarchy | None
+    label_names_: tuple[str, ...]
+    n_outputs_: int
+    prior_: np.ndarray
+    target_kind_: str
+    threshold: Any
+    threshold_: Any
+
+    def encode_target(
+        self,
+        y: Any,
+        *,
+        sample_weight: np.ndarray | None = None,  # noqa: ARG002
+        n_samples: int | None = None,
+    ) -> LabelTarget:
+        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
+            The target; in label sets NaN is unknown.
+        sample_weight : array of shape (n_samples,), optional
+            What "balanced" label weights of forests count.
+        n_samples : int, optional
+            Number of rows that y must have.
+        """
+        return encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples, partly_known=True)
+
+    def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
+        self._class_values = target.classes
+        self._sparse_sets = target.was_sparse
+        self.prior_ = target.frequencies(weights)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_threshold(self)
+
+    @property
+    def classes_(self) -> Any:
+        """Class values; for label sets `[0, 1]` per label."""
+        check_is_fitted(self, "prior_")
+        return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class, or the labels whose probability exceeds `threshold_`.
+
+        Parameters
+        ----------
+        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
+            Sparse if y was sparse at fit.
+        """
+        probabilities = self.predict_proba(X)
+        if target_type(self.target_kind_).has_one_label:
+            return self.classes_[probabilities.argmax(axis=1)]
+        sets = label_sets(probabilities, self.threshold_, self.hierarchy)
+        return sparse.csr_array(sets) if self._sparse_sets else sets
+
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted model together."""
+        yield from super().state_rules()
+        kind = target_type(self.target_kind_)
+        yield kind.has_labels, "target_kind_ must be one of labels"
+        has_values = self._class_values is not None
+        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
+        names = None if self.hierarchy is None else self.hierarchy.names
+        fits = names == (self.label_names_ if issubclass(kind, HierarchyTarget) else None)
+        yield fits, "the hierarchy must be that of the labels"
+        right = is_fitted_threshold(self.threshold_, len(self.prior_))
+        yield right, "threshold_ must be a number between 0 and 1, or one per label"
+
+    def __sklearn_tags__(self) -> Any:
+        # The tag multi_label stays off: its check wants probabilities within (0, 1), and pure leaves have 0 and 1.
+        return tagged(super().__sklearn_tags__(), "multi_output")
+
+
+class NumberModel(NamedRegressor):
+    """A model of one or several numbers, standardised."""
+
+    number_state: ClassVar[State] = {
+        "target_kind_": one_of("numbers"),
+        "scale_": numbers("n_labels"),
+        "_single": flag(),
+    }
+    n_outputs_: int
+    prior_: np.ndarray
+    scale_: np.ndarray
+    target_weight: Any = None
+    _single: bool
+
+    def encode_target(
+        self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None
+    ) -> NumberTarget:
+        """One or several numbers, standardised.
+
+        Parameters
+        ----------
+        y : array or frame of shape (n_samples,) or (n_samples, n_targets)
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            Checked weights of the rows.
+        n_samples : int, optional
+            Number of rows that y must have.
+        """
+        given: dict[str, Any] = {"sample_weight": sample_weight, "n_samples": n_samples}
+        return encode_numbers(y, target_weight=self.target_weight, partly_known=True, **given)
+
+    def _keep(self, target: NumberTarget, weights: np.ndarray | None) -> None:  # noqa: ARG002
+        self._single = target.is_single
+        self.prior_, self.scale_ = target.mean, target.scale
+
+    def state_rules(self) -> Iterator[tuple[bool, str]]:
+        """What ties the parts of a fitted model together."""
+        yield from super().state_rules()
+        yield not self._single or self.n_outputs_ == 1, "several targets cannot be one-dimensional"
+
+    def __sklearn_tags__(self) -> Any:
+        return tagged(super().__sklearn_tags__(), "multi_output")
 
 
 def matched_columns(estimator: Any, y: Any) -> Any:

@@ -33,6 +33,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_real, worker_count
 from ramify.state import ENCODED_FEATURES, State, fitting, instance, matrix, number, numbers
+from ramify.tags import ANY_FEATURES, tagged
 from ramify.targets import LabelTarget, encode_labels, target_type
 
 _SHARPNESSES = (1.0, 2.0, 3.0, 4.5, 6.0, 9.0, 12.0, 18.0, 24.0)
@@ -388,9 +389,4 @@ class NeighborsClassifier(NamedClassifier, BaseEstimator):
         yield bool((self._row_weights > 0).all() and (self._spread > 0).all()), "weights and spreads must be positive"
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
-        return tags
+        return tagged(super().__sklearn_tags__(), *ANY_FEATURES, "multi_output")

@@ -43,6 +43,7 @@ from ramify.metrics import average_precision_score
 from ramify.parameters import check_integer, check_jobs, check_option, check_real, worker_count
 from ramify.progress import progress_bar
 from ramify.state import ENCODED_FEATURES, State, count, fitting, instance, number, numbers, one_of, perhaps, texts
+from ramify.tags import ANY_FEATURES, tagged
 from ramify.targets import MEASURED_KINDS, encode_labels, encode_numbers, kind_of, target_type
 from ramify.thread_budget import ThreadBudget
 
@@ -478,12 +479,7 @@ class Portfolio(BaseEstimator):
         yield right, "threshold_ must be a number between 0 and 1, or one per label"
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
+        tags = tagged(super().__sklearn_tags__(), *ANY_FEATURES, "required", "multi_output")
         if self._predicts_labels():
             tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         else:

@@ -9,15 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from ramify.ensemble.named_targets import NamedClassifier, NamedRegressor
+from ramify.ensemble.named_targets import LabelModel, NumberModel
 from ramify.ensemble.standardised import FARTHEST, centre_and_spread, standardised
-from ramify.ensemble.threshold import check_threshold, is_fitted_threshold, label_sets
 from ramify.ensemble.training_data import learnt_data
 from ramify.features import Features, apply_features, distance_columns
 from ramify.features.distances import dense_if_small
-from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_jobs
 from ramify.state import (
     ENCODED_FEATURES,
@@ -25,27 +22,21 @@ from ramify.state import (
     count,
     fitting,
     flag,
-    instance,
-    nothing_or,
     numbers,
     one_of,
     texts,
-    value_row,
 )
+from ramify.tags import ANY_FEATURES, tagged
 from ramify.targets import (
     MEASURED_KINDS,
-    HierarchyTarget,
     LabelTarget,
     NumberTarget,
     Target,
-    encode_labels,
-    encode_numbers,
     target_type,
 )
 
 _DIGITS = 6  # of standardised values; what is left is rounding, and depends on the unit of a feature
 _BLOCK = 1000
-_ZERO_ONE = np.array([0, 1])
 
 
 class SmoothModel(BaseEstimator):
@@ -195,64 +186,14 @@ class SmoothModel(BaseEstimator):
     categories_: list[Any]
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
-        return tags
+        return tagged(super().__sklearn_tags__(), *ANY_FEATURES)
 
 
-class SmoothClassifier(NamedClassifier, SmoothModel):
+class SmoothClassifier(LabelModel, SmoothModel):
     """The same for classes, label sets and label hierarchies; use a class derived from it."""
 
     read_after_fit: ClassVar[tuple[str, ...]] = ("hierarchy",)
-    fitted_state: ClassVar[State] = {
-        **SmoothModel.fitted_state,
-        "_class_values": nothing_or(value_row("n_labels")),
-        "_sparse_sets": flag(),
-        "threshold_": instance(float, np.ndarray),
-    }
-    hierarchy: Hierarchy | None
-    threshold: Any
-    threshold_: Any
-    _class_values: np.ndarray | None
-    _sparse_sets: bool
-
-    def encode_target(
-        self,
-        y: Any,
-        *,
-        sample_weight: np.ndarray | None = None,  # noqa: ARG002
-        n_samples: int | None = None,
-    ) -> LabelTarget:
-        """Classes or label sets; with a hierarchy, columns follow `hierarchy.names` and a frame is matched by name.
-
-        Parameters
-        ----------
-        y : array of shape (n_samples,), or 0/1 array, CSR or frame of shape (n_samples, n_labels)
-            The target; in label sets NaN is unknown.
-        sample_weight : array of shape (n_samples,), optional
-            Does not matter here.
-        n_samples : int, optional
-            Number of rows that y must have.
-        """
-        return encode_labels(y, hierarchy=self.hierarchy, n_samples=n_samples, partly_known=True)
-
-    def _keep(self, target: LabelTarget, weights: np.ndarray | None) -> None:
-        self._class_values = target.classes
-        self._sparse_sets = target.was_sparse
-        self.prior_ = target.frequencies(weights)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_threshold(self)
-
-    @property
-    def classes_(self) -> Any:
-        """Class values; for label sets `[0, 1]` per label."""
-        check_is_fitted(self, "prior_")
-        return self._class_values if self._class_values is not None else np.tile(_ZERO_ONE, (self.n_outputs_, 1))
+    fitted_state: ClassVar[State] = {**SmoothModel.fitted_state, **LabelModel.label_state}
 
     @abstractmethod
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -264,75 +205,11 @@ class SmoothClassifier(NamedClassifier, SmoothModel):
             Features.
         """
 
-    def predict(self, X: Any) -> Any:
-        """The most probable class, or the labels whose probability exceeds `threshold_`.
 
-        Parameters
-        ----------
-        X : array, CSR, CSC, pandas or polars frame of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array of shape (n_samples,), or 0/1 array or CSR of shape (n_samples, n_labels)
-            Sparse if y was sparse at fit.
-        """
-        probabilities = self.predict_proba(X)
-        if self._class_values is not None:
-            return self._class_values[probabilities.argmax(axis=1)]
-        sets = label_sets(probabilities, self.threshold_, self.hierarchy)
-        return sparse.csr_array(sets) if self._sparse_sets else sets
-
-    def state_rules(self) -> Iterator[tuple[bool, str]]:
-        """What ties the parts of a fitted model together."""
-        yield from super().state_rules()
-        kind = target_type(self.target_kind_)
-        yield kind.has_labels, "target_kind_ must be one of labels"
-        has_values = self._class_values is not None
-        yield has_values == kind.has_one_label, "there must be a value for each class, and none for label sets"
-        names = None if self.hierarchy is None else self.hierarchy.names
-        fits = names == (self.label_names_ if issubclass(kind, HierarchyTarget) else None)
-        yield fits, "the hierarchy must be that of the labels"
-        right = is_fitted_threshold(self.threshold_, len(self.label_names_))
-        yield right, "threshold_ must be a number between 0 and 1, or one per label"
-
-
-class SmoothRegressor(NamedRegressor, SmoothModel):
+class SmoothRegressor(NumberModel, SmoothModel):
     """The same for one or several numbers; use a class derived from it."""
 
-    fitted_state: ClassVar[State] = {
-        **SmoothModel.fitted_state,
-        "target_kind_": one_of("numbers"),
-        "scale_": numbers("n_labels"),
-        "_single": flag(),
-    }
-    scale_: np.ndarray
-    _single: bool
-
-    def encode_target(
-        self, y: Any, *, sample_weight: np.ndarray | None = None, n_samples: int | None = None
-    ) -> NumberTarget:
-        """One or several numbers, standardised.
-
-        Parameters
-        ----------
-        y : array or frame of shape (n_samples,) or (n_samples, n_targets)
-            The target.
-        sample_weight : array of shape (n_samples,), optional
-            Checked weights of the rows.
-        n_samples : int, optional
-            Number of rows that y must have.
-        """
-        return encode_numbers(y, sample_weight=sample_weight, n_samples=n_samples, partly_known=True)
-
-    def _keep(self, target: NumberTarget, weights: np.ndarray | None) -> None:  # noqa: ARG002
-        self._single = target.is_single
-        self.prior_, self.scale_ = target.mean, target.scale
-
-    def state_rules(self) -> Iterator[tuple[bool, str]]:
-        """What ties the parts of a fitted model together."""
-        yield from super().state_rules()
-        yield not self._single or self.n_outputs_ == 1, "several targets cannot be one-dimensional"
+    fitted_state: ClassVar[State] = {**SmoothModel.fitted_state, **NumberModel.number_state}
 
 
 def dense_cells(target: LabelTarget | NumberTarget, rows: np.ndarray | slice) -> np.ndarray:

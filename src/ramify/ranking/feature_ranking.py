@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer
+from ramify.tags import tagged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,6 +260,27 @@ class FeatureRanking:
         if self.hierarchy is None:
             return [head]
         return [head, *(self.hierarchy.index(below) for below in self.hierarchy.descendants(name))]
+
+
+class BaseRanker(BaseEstimator):
+    """What the fitted rankers give; use a class derived from it."""
+
+    ranking_: FeatureRanking
+
+    @property
+    def scores_(self) -> np.ndarray:
+        """Score of each feature."""
+        check_is_fitted(self, "ranking_")
+        return self.ranking_.scores
+
+    @property
+    def scores_per_label_(self) -> sparse.csr_array | None:
+        """Scores of features x labels, where there are some."""
+        check_is_fitted(self, "ranking_")
+        return self.ranking_.per_label
+
+    def __sklearn_tags__(self) -> Any:
+        return tagged(super().__sklearn_tags__(), "sparse", "allow_nan", "required", "multi_output")
 
 
 def _rebuild(

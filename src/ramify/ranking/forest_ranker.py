@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
@@ -21,7 +21,7 @@ from ramify.ensemble.training_data import TrainingData
 from ramify.features import Features, feature_names
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, worker_count
 from ramify.progress import progress_bar
-from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.ranking.feature_ranking import BaseRanker, FeatureRanking
 from ramify.state import FEATURES, State, fitting, instance
 from ramify.targets import Target, kind_of
 
@@ -31,7 +31,7 @@ _OUT_OF_BAG_SCORES = ("permutation", "genie3_oob")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestRanker(BaseEstimator):
+class ForestRanker(BaseRanker):
     """Rank features by a forest: Symbolic, Genie3 and Random Forest scores, globally and per label.
 
     Parameters
@@ -150,18 +150,6 @@ class ForestRanker(BaseEstimator):
                 self.feature_names_in_ = forest.feature_names_in_
         return self
 
-    @property
-    def scores_(self) -> np.ndarray:
-        """Score of each feature."""
-        check_is_fitted(self, "ranking_")
-        return self.ranking_.scores
-
-    @property
-    def scores_per_label_(self) -> sparse.csr_array | None:
-        """Scores of features x labels, where the score has them."""
-        check_is_fitted(self, "ranking_")
-        return self.ranking_.per_label
-
     def _forest(self, y: Any) -> Any:
         if self.estimator is None:
             forest = forest_for(kind_of(y))
@@ -174,14 +162,6 @@ class ForestRanker(BaseEstimator):
         if self.verbose:
             forest.set_params(verbose=self.verbose)
         return forest
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def default_score(forest: Any) -> str:

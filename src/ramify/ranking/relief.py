@@ -12,9 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ramify.ensemble.training_data import training_data
 from ramify.features import Features, feature_names, learn_features
@@ -22,7 +20,7 @@ from ramify.features.distances import FeatureSpace
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real, worker_count
 from ramify.progress import progress_bar
-from ramify.ranking.feature_ranking import FeatureRanking
+from ramify.ranking.feature_ranking import BaseRanker, FeatureRanking
 from ramify.state import ENCODED_FEATURES, State, fitting, instance
 from ramify.targets import KINDS, Target, encode
 from ramify.targets.distances import PairDistance, node_distance, symmetric_difference
@@ -34,7 +32,7 @@ _FEWEST_PAIRS = 1 << 13  # of a thread
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ReliefRanker(BaseEstimator):
+class ReliefRanker(BaseRanker):
     """Rank features with Relief: ReliefF, RReliefF, HMC-ReliefF and HMLC-Relief by the kind of target.
 
     A feature gains where it differs between near neighbours whose targets differ, and loses where it differs between
@@ -160,26 +158,6 @@ class ReliefRanker(BaseEstimator):
             check_integer(self, "n_neighbors", self.n_neighbors, low=1)
             (self.ranking_,) = _rankings(self, X, y, [self.n_neighbors], [self.n_iterations], sample_weight)
         return self
-
-    @property
-    def scores_(self) -> np.ndarray:
-        """Score of each feature."""
-        check_is_fitted(self, "ranking_")
-        return self.ranking_.scores
-
-    @property
-    def scores_per_label_(self) -> sparse.csr_array | None:
-        """Scores of features x labels, where `per_label` was asked for."""
-        check_is_fitted(self, "ranking_")
-        return self.ranking_.per_label
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def relief_path(

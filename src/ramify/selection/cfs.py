@@ -17,6 +17,7 @@ from ramify.features.selected_columns import ColumnSelector
 from ramify.parameters import check_flag, check_integer
 from ramify.selection.relevance import check_binary, check_rows, encode_target
 from ramify.state import FEATURES, State, fitting, flags, number, numbers
+from ramify.tags import tagged
 
 # A better merit must be better by this much to count as progress.
 _PROGRESS = 1e-5
@@ -105,10 +106,7 @@ class CFSSelector(ColumnSelector, BaseEstimator):
         return self._support
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+        return tagged(super().__sklearn_tags__(), "sparse", "required")
 
 
 class _Uncertainty:

@@ -19,6 +19,7 @@ from ramify.selection.binary_features import close_features, constant_roots, rea
 from ramify.selection.feature_graph import FeatureGraph, Step, feature_graph
 from ramify.selection.relevance import gain_ratio, information_gain, lazy_r, lift, r_relevance, rows_with_target
 from ramify.state import FEATURES, State, fitting, flags, instance, integers, numbers, texts, value_row
+from ramify.tags import tagged
 
 _RELEVANCES = {"ig": information_gain, "r": r_relevance, "lazy_r": lazy_r}
 
@@ -206,10 +207,7 @@ class HierarchicalSelector(ColumnSelector, BaseEstimator):
         return choose_gtd(graph, scores) if self.method == "gtd" else choose_tsel(graph, scores)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+        return tagged(super().__sklearn_tags__(), "sparse", "required")
 
 
 class Choice(NamedTuple):

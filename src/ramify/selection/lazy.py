@@ -21,6 +21,7 @@ from ramify.selection.feature_graph import FeatureGraph, feature_graph, pattern
 from ramify.selection.relevance import information_gain, lazy_r, r_relevance, rows_with_target
 from ramify.selection.row_selection import RULES, RowSelection
 from ramify.state import FEATURES, State, fitting, instance, integers, matrix, numbers, perhaps, texts
+from ramify.tags import tagged
 
 # Cells (rows x features) that are held dense at a time.
 _BLOCK_CELLS = 1 << 23
@@ -237,10 +238,7 @@ class LazySelector(BaseEstimator):
         yield bool((graph.level[ancestors.row] > graph.level[ancestors.col]).all()), "the hierarchy has a cycle"
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+        return tagged(super().__sklearn_tags__(), "sparse", "required")
 
 
 def selection_ranking(

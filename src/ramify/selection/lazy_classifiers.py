@@ -20,6 +20,7 @@ from ramify.selection.feature_graph import pattern
 from ramify.selection.lazy import LazySelector, one_row
 from ramify.selection.relevance import check_binary, check_rows
 from ramify.state import FEATURES, State, count, fitting, instance, integers, matrix, nothing_or, numbers, value_row
+from ramify.tags import tagged
 
 # Test rows x training rows whose distances are held at a time.
 _BLOCK_CELLS = 1 << 23
@@ -74,9 +75,7 @@ class _LazyClassifier(ClassifierMixin, BaseEstimator):
             start += mask.shape[0]
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return tagged(super().__sklearn_tags__(), "sparse")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -18,6 +18,7 @@ from ramify.parameters import check_integer, check_jobs, check_option, check_rea
 from ramify.ranking import FeatureRanking, ReliefRanker, addition_curve
 from ramify.ranking.addition import AdditionCurve
 from ramify.state import FEATURES, State, count, fitting, flags, instance, perhaps
+from ramify.tags import tagged
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -148,11 +149,7 @@ class SelectTop(ColumnSelector, BaseEstimator):
         return self._mask
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
+        return tagged(super().__sklearn_tags__(), "sparse", "allow_nan", "required")
 
 
 def _shared_parameters(estimator: Any) -> dict[str, Any]:
