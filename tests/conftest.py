@@ -20,7 +20,10 @@ HOSTILE = re.compile(
     r"|study/test_dask|study/test_study\.py::\w*(kill|disk|share_the_work|read_only|file_locks)"
     r"|test_documentation|test_documented_commands)"
 )
-"""Tests that `.ci/run` adds to the quick ones: hostile and generated cases, kills, browsers, real data, documents."""
+"""Tests that `.ci/run` adds to the quick ones: hostile and generated cases, kills, browsers, real data, documents.
+
+Single tests elsewhere that repeat a behaviour many times, as simulations do, are marked `hostile` where they stand.
+"""
 
 _FIGURES: list[Figure] = []
 _COUNTS: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
@@ -92,7 +95,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by the mark
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the hostile tests, and leave them to `-m hostile` or to a command that names their files."""
-    hostile = [item for item in items if HOSTILE.search(item.nodeid)]
+    hostile = [item for item in items if HOSTILE.search(item.nodeid) or item.get_closest_marker("hostile")]
     for item in hostile:
         item.add_marker("hostile")
     if not _hostile_asked_for(config):

@@ -168,6 +168,7 @@ def test_ancestors_of_deep_hierarchies_are_written_once(second_parents):
     assert peak < 6.5 * above.nnz  # four bytes for a column, one for its 1, and the lists of the children
 
 
+@pytest.mark.hostile
 def test_depth_of_a_hundred_thousand_levels_needs_no_recursion():
     hierarchy = Hierarchy.from_edges([(f"n{i}", f"n{i + 1}") for i in range(100_000)], w0=1.0)
     assert hierarchy.depth.max() == 100_001

@@ -45,6 +45,7 @@ def test_a_method_does_not_differ_from_itself_and_a_clear_one_does():
     assert "is better than worse" in found.sentence
 
 
+@pytest.mark.hostile
 def test_p_values_hold_where_folds_share_training_rows():
     """Two learners of equal error: the means of the first and of the second half of the training rows."""
     rng = np.random.default_rng(0)

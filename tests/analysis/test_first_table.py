@@ -82,6 +82,7 @@ def test_noise_is_told_to_be_noise():
     assert said <= 3
 
 
+@pytest.mark.hostile
 def test_the_first_table_of_a_real_set_is_not_blank(data_folder):
     path = data_folder / "hmc" / "go" / "eisen_GO.train.arff.gz"
     results = analyse(read(str(path)), ensemble="extra-trees", n_estimators=10)

@@ -44,6 +44,7 @@ def test_writes_the_report_and_the_scores(printed, folder):
         assert f'<section id="{section}">' in page
 
 
+@pytest.mark.hostile
 def test_json_tells_how_many_planted_features_were_found(small, tmp_path):
     result = CliRunner().invoke(ramify, ["demo", "-o", str(tmp_path / "d"), "--json", "--jobs", "1"])
     found = json.loads(result.output)

@@ -63,6 +63,7 @@ def false_claims(n_runs, n_repeats):
     return corrected / n_runs, plain / n_runs
 
 
+@pytest.mark.hostile
 def test_equal_methods_are_seldom_told_apart_however_often_the_folds_are_repeated():
     corrected, plain = false_claims(60, n_repeats=4)
     assert corrected <= 0.1

@@ -39,6 +39,7 @@ def test_scikit_learn_checks_with_bootstrap(estimator, check):
         ForestRegressor(20, max_features=None, bootstrap=False),
     ]
 )
+@pytest.mark.hostile
 def test_scikit_learn_checks_without_bootstrap(estimator, check):
     check(estimator)
 

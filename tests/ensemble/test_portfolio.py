@@ -249,6 +249,7 @@ def test_auto_has_networks_only_for_label_sets_and_where_they_take_minutes(monke
     assert list(Portfolio(cv=2).fit(SETS.X, SETS.y).scores_) == ["forest"]
 
 
+@pytest.mark.hostile
 def test_auto_adds_features_up_only_where_most_are_numbers():
     numbers = {f"x{j}": SETS.X[:60, j] for j in range(2)}
     frame = pd.DataFrame({**numbers, **{f"c{j}": pd.Categorical(SETS.X[:60, j] > 0) for j in range(2)}})

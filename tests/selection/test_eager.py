@@ -185,6 +185,7 @@ def test_the_largest_path_mean_is_that_of_all_paths(data):
     np.testing.assert_allclose(found, path_means(graph, relevance), rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.hostile
 def test_a_chain_of_thousands_of_features_has_one_path():
     n_features = 3000
     names = [str(j) for j in range(n_features)]

@@ -59,6 +59,7 @@ def test_a_finished_study_has_every_cell_once(undisturbed):
 
 
 @pytest.mark.parametrize("n_jobs", [2])
+@pytest.mark.hostile
 def test_processes_change_no_bit(tmp_path, undisturbed, n_jobs):
     study = toy_study.study(folder=tmp_path).run(n_jobs=n_jobs)
     pd.testing.assert_frame_equal(numbers(study), undisturbed, check_exact=True)
@@ -306,6 +307,7 @@ def test_a_disk_that_is_full_and_then_read_only_loses_nothing(tmp_path, undistur
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits on the size of files are POSIX")
+@pytest.mark.hostile
 def test_a_file_that_may_not_grow_is_a_clean_error_and_nothing_is_lost(tmp_path, undisturbed):
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40960, 40960)); {RUN}"
     command = [sys.executable, "-c", limited, str(tmp_path)]
