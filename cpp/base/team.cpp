@@ -7,7 +7,8 @@ namespace ramify {
 
 namespace {
 
-constexpr int n_yields = 200;  ///< that a thread gives way before it sleeps; about 50 microseconds on a free machine
+constexpr int n_yields =
+    1000;  ///< that a thread gives way before it sleeps; a fraction of a millisecond on a free machine
 
 }  // namespace
 

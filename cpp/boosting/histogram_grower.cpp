@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t least_block = 1 << 14;   ///< rows of a piece of a job
 constexpr std::int64_t most_blocks = 64;        ///< of all rows
+constexpr std::int64_t slice_rows = 1 << 11;    ///< that are sent to the children by one task
 constexpr std::int64_t most_results = 1 << 17;  ///< cuts looked for at once, but for those of one node
 constexpr std::int64_t most_sent_cells = 1 << 25;
 constexpr std::int64_t most_kept_cells = 1 << 26;
@@ -693,9 +694,9 @@ void HistogramGrower::part_rows(const Tree& tree) {
     if (node.best < 0) continue;
     std::int64_t begin = node.begin;
     do {  // a node without rows here is a slice too: its children have their places
-      const auto end = static_cast<std::uint32_t>(std::min<std::int64_t>(node.end, begin + block_rows_));
+      const auto end = static_cast<std::uint32_t>(std::min<std::int64_t>(node.end, begin + slice_rows));
       slices_.push_back({static_cast<std::int32_t>(at), static_cast<std::uint32_t>(begin), end});
-      begin += block_rows_;
+      begin += slice_rows;
     } while (begin < node.end);
   }
   const auto n_slices = static_cast<std::int64_t>(slices_.size());

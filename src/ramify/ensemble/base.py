@@ -22,6 +22,7 @@ from ramify.ensemble.growing import feature_rows, grow
 from ramify.ensemble.training_data import TrainingData, learnt_data, refuse_one_group, training_data
 from ramify.features import Features, apply_features, feature_names
 from ramify.features.coded_table import CodedTable
+from ramify.features.parted_table import PartedTable
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_flag, check_integer, check_jobs, check_option, check_real, worker_count
 from ramify.state import (
@@ -72,6 +73,8 @@ class BaseForest(BaseEstimator):
         "oob_score_": perhaps(number(nan=True)),
     }
     read_after_fit: ClassVar[tuple[str, ...]] = ("hierarchy", "bootstrap")
+    takes_parts: ClassVar[bool] = False
+    """Whether trees grow on rows where they lie on a cluster; else their codes are gathered, a byte per cell."""
     hierarchy: Hierarchy | None = None
     warm_start: bool = False
     _outcome: ClassVar[str] = "numbers"
@@ -161,6 +164,9 @@ class BaseForest(BaseEstimator):
         data : TrainingData
             What `training_data` returns.
         """
+        if isinstance(data.features.values, PartedTable) and not self.takes_parts:
+            here = Features(data.features.values.gathered(), data.features.n_categories)
+            data = replace(data, features=here)
         if self.bootstrap:
             refuse_one_group(self, data)
         self.grow(data.features, data.target, data.weights, data.row_groups)

@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.ensemble.base import BaseForest, feature_count
+from ramify.ensemble.boosting_parts import boost_parts
 from ramify.ensemble.explanation import Output
 from ramify.ensemble.growing import feature_table
 from ramify.features import Features
+from ramify.features.parted_table import PartedTable
 from ramify.parameters import check_integer, check_jobs, check_real, worker_count
 from ramify.progress import progress_bar
 from ramify.state import State, matrix, numbers, perhaps
@@ -36,6 +38,7 @@ class BaseBoosted(BaseForest):
     }
     _outcome: ClassVar[str] = "steps"
     _of_all_trees: ClassVar[tuple[str, ...]] = ()
+    takes_parts: ClassVar[bool] = True
     bootstrap: ClassVar[bool] = False
     """Rows are drawn without repeats, and no tree stands alone: there are no out-of-bag rows."""
 
@@ -118,19 +121,29 @@ class BaseBoosted(BaseForest):
             else check_real(self, "early_stopping", stopping, low=0, high=1, open_low=True, open_high=True),
             patience=check_integer(self, "patience", self.patience, low=1),
         )
-        table = feature_table(features, max_bins=self.max_bins, n_jobs=self.n_jobs)
+        rows, weights = target.gain_rows(), _of_mean_one(weights)
         with progress_bar(growth.n_trees, self.verbose, "Boosting") as progress:
-            self.trees_, self.base_, self.history_, gains, self._held_back = _core.boost(
-                table,
-                target.gain_rows(),
-                growth,
-                boosting,
-                sample_weight=_of_mean_one(weights),
-                first_row=0,
-                together=None,
-                n_threads=worker_count(self.n_jobs),
-                progress=progress,
-            )
+            if isinstance(features.values, PartedTable):
+                if stopping is not None:
+                    raise ValueError(
+                        f"{type(self).__name__} holds rows back for early stopping, but of rows on a Dask cluster all "
+                        "are learnt from. Set early_stopping=None."
+                    )
+                grown = boost_parts(features.values, rows, growth, boosting, weights, progress)
+            else:
+                table = feature_table(features, max_bins=self.max_bins, n_jobs=self.n_jobs)
+                grown = _core.boost(
+                    table,
+                    rows,
+                    growth,
+                    boosting,
+                    sample_weight=weights,
+                    first_row=0,
+                    together=None,
+                    n_threads=worker_count(self.n_jobs),
+                    progress=progress,
+                )
+        self.trees_, self.base_, self.history_, gains, self._held_back = grown
         self.gains_ = sparse.csr_array(gains, shape=(n_features, self.trees_.n_outputs))
 
     def grow(

@@ -24,6 +24,7 @@ _ARGUMENTS: dict[type, tuple[str, ...]] = {
         "oblique",
         "backing",
     ),
+    _core.Boosting: ("learning_rate", "n_projections", "max_samples", "l2", "tolerance", "held_back", "patience"),
     _core.LabelRows: ("indptr", "indices", "weights", "unknown_indptr", "unknown_indices"),
     _core.NumberRows: ("values", "weights"),
     _core.RankingRows: ("signs", "compared", "vectors", "kinds", "n_labels", "square", "criterion", "gamma"),

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from ramify.ensemble.row_weights import checked_sample_weight
 from ramify.features import Features, learn_features
 from ramify.features.frames import take_rows, weighing_rows
+from ramify.features.parted_table import in_memory, is_parted
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +94,14 @@ def training_data(
     target : callable
         Encodes a target, given `sample_weight` and `n_samples`.
     """
-    rows = weighing_rows(X, y, sample_weight)
+    y, sample_weight, row_groups = in_memory(y), in_memory(sample_weight), in_memory(row_groups)
+    rows = weighing_rows(y if is_parted(X) else X, y, sample_weight)
     while True:
+        if rows is not None and is_parted(X):
+            raise ValueError(
+                f"{len(rows)} rows have a weight and a target. Of rows on a Dask cluster all take part: leave the "
+                "others out of X and y first."
+            )
         encoded = features(X if rows is None else take_rows(X, rows))
         n_samples = encoded.values.shape[0]
         weights = checked_sample_weight(owner, _part(sample_weight, rows), n_samples)

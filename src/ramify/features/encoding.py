@@ -37,6 +37,7 @@ from ramify.features.coded_table import CodedTable
 from ramify.features.file_columns import keep_columns
 from ramify.features.frames import canonical, columns_of_table, n_rows, nominal_columns, refuse_masked
 from ramify.features.own_codes import own_codes, zero_one_values
+from ramify.features.parted_table import is_parted, parted_table
 from ramify.state import refuse_changed
 
 
@@ -46,7 +47,7 @@ class Features:
 
     Attributes
     ----------
-    values : ndarray, CSC array or CodedTable of shape (n_samples, n_features)
+    values : ndarray, CSC array, CodedTable or PartedTable of shape (n_samples, n_features)
         Numbers, float32 or float64; a nominal column holds the codes 0, 1, ... of its values. NaN is missing. CSC where
         X was sparse. A table that was coded before stays as it is.
     n_categories : int32 array of shape (n_features,)
@@ -88,6 +89,8 @@ def learn_features(
     """
     if isinstance(X, CodedTable):
         return _learn_coded(estimator, X)
+    if is_parted(X):
+        return _learn_parted(estimator, X, categorical_features)
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
     validate_data(estimator, X, skip_check_array=True)
@@ -132,6 +135,8 @@ def apply_features(estimator: Any, X: Any) -> Features:
     """
     if isinstance(X, CodedTable):
         return _apply_coded(estimator, X)
+    if is_parted(X):
+        raise TypeError("A frame or array of Dask is predicted part by part: X.map_partitions(model.predict).")
     refuse_other_shapes(estimator, X)
     refuse_repeated_names(estimator, X)
     refuse_changed(estimator)
@@ -192,6 +197,22 @@ def _learn_coded(estimator: Any, X: CodedTable) -> Features:
     estimator.feature_names_in_ = np.array(X.columns, dtype=object)
     estimator.categories_ = list(X.cuts.categories)
     return Features(X, X.cuts.n_categories)
+
+
+def _learn_parted(estimator: Any, X: Any, categorical_features: Any) -> Features:
+    """Code the rows of a Dask frame or array where they lie."""
+    like = np.empty((0, X.shape[1]))
+    if hasattr(X, "columns"):
+        import pandas as pd
+
+        like = pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in X.dtypes.items()})
+    refuse_repeated_names(estimator, like)
+    validate_data(estimator, like, skip_check_array=True)
+    keep_columns(estimator, like, reset=True)
+    mask = _nominal_mask(estimator, like, categorical_features)
+    table = parted_table(X, feature_names(estimator), mask, getattr(estimator, "max_bins", None))
+    estimator.categories_ = list(table.cuts.categories)
+    return Features(table, table.cuts.n_categories)
 
 
 def _apply_coded(estimator: Any, X: CodedTable) -> Features:

@@ -27,12 +27,10 @@ from ramify.datasets.readers.any_file import read
 from ramify.datasets.readers.raw_files import PathLike
 from ramify.features.categories import frequent_values, values_of
 from ramify.features.coded_table import MAX_BINS, Bounds, Cuts
+from ramify.features.parted_table import SAMPLED_ROWS, mixed_numbers
 from ramify.parameters import worker_count
 from ramify.progress import progress_bar
 from ramify.writing import whole_file
-
-SAMPLED_ROWS = 200_000
-"""Rows whose values give the edges of bins: all where there are no more."""
 
 _CELL = 96
 """Bytes that a cell of a batch may take while it is read and coded."""
@@ -256,7 +254,7 @@ class _Work:
         counts: dict[int, Counter[str]] = {j: Counter() for j in nominal}
         values, places = np.zeros((0, head.n_features)), np.zeros(0, dtype=np.uint64)
         for first, data in self.batches(kept):
-            drawn = _mixed(np.arange(first, first + data.n_samples, dtype=np.uint64))
+            drawn = mixed_numbers(np.arange(first, first + data.n_samples, dtype=np.uint64))
             taken = np.ones(len(drawn), bool)
             if len(places) >= self.n_sampled:
                 taken = drawn < places.max()
@@ -292,15 +290,6 @@ class _Work:
         if n_done != layout.n_rows:
             raise ValueError(f"{self.source.name} has changed while it was read. Prepare it again.")
         return bounds
-
-
-def _mixed(numbers: np.ndarray) -> np.ndarray:
-    """Numbers of rows in an order without pattern (splitmix64)."""
-    with np.errstate(over="ignore"):
-        z = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 def _count(counts: Counter[str], data: Dataset, feature: int) -> None:

@@ -31,7 +31,7 @@ _NEAR = 0.1
 
 _DETERMINED = 0.9
 _MOST_MEMBERS = 10
-_WORTH_PROCESSES = 40_000
+_WORTH_PROCESSES = 15_000
 """Models times rows from which on processes start: much of the work is Python's, of which threads do one at a time."""
 
 _AT_ONCE = 1000
