@@ -18,13 +18,14 @@ from scipy import sparse
 
 import ramify
 from ramify import _core, chains, ensemble, ranking
-from ramify.datasets import make_hierarchical, make_label_ranking, read
+from ramify.datasets import make_hierarchical, make_label_ranking, prepare, read
 from ramify.datasets.readers.arff import read_arff
 from ramify.features import distances
 
 N_CALLS = 2000
 METHODS = ("FeatureTable.append", "FeatureTable.take", "Forest.first", "Forest.part", "Forest.arrays")
 METHODS += ("Forest.concatenate", "Growth.part", "Differences.set_table", "Differences.between")
+METHODS += ("FeatureTable.of_codes",)
 
 
 def kernels():
@@ -79,6 +80,7 @@ def use_the_library(folder: Path) -> None:
     chains.LClassifierChains(ensemble.ForestClassifier(2), random_state=0).fit(X, (X[:, :3] > 0).astype(int))
     (folder / "a.csv").write_text("a,b,c\n" + "1,2,x\n3,?,y\n" * 20, encoding="utf-8")
     read(folder / "a.csv", target="c")
+    prepare(folder / "a.csv", folder / "a.ramify", target="c")
     header = "@relation r\n@attribute a numeric\n@attribute b {u,v}\n@attribute c {x,y}\n@data\n"
     (folder / "a.arff").write_text(header + "1,u,x\n2,?,y\n" * 20, encoding="utf-8")
     read_arff(folder / "a.arff")
@@ -93,6 +95,7 @@ def recorded_calls(folder: Path) -> dict[str, list]:
             calls.setdefault(name, []).append((function, arguments, options))
             return function(*arguments, **options)
 
+        call.of_codes = getattr(function, "of_codes", None)  # of FeatureTable, which is a type
         return call
 
     with contextlib.ExitStack() as stack:
@@ -116,6 +119,11 @@ def recorded_calls(folder: Path) -> dict[str, list]:
     }
     for name, arguments in of_methods.items():
         calls[name] = [(kernels()[name], arguments, {})]
+    none, two = np.zeros(0), np.array([0.0, 1.0])
+    bins = {"edges": [np.array([0.5]), none], "lower": [two, none], "upper": [two, none]}  # the last code is missing
+    coded = [np.array([0, 1, 2, 1], dtype=np.uint8), np.array([1, 2, 0, 1], dtype=np.uint16)]
+    bins |= {"n_rows": 4, "n_categories": np.array([0, 2], dtype=np.int32), "n_threads": 1}
+    calls["FeatureTable.of_codes"] = [(_core.FeatureTable.of_codes, (coded,), bins)]
     saved = {"outcome": "labels", "n_outputs": forest.n_outputs, "arrays": forest.arrays()}
     calls["Forest"] = [(_core.Forest, (), saved)]
     return {name: _of_each_kind(made) for name, made in calls.items()}
