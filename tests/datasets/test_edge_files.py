@@ -184,12 +184,12 @@ def test_obo_fault_is_told_with_its_place(write, text, line, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("A1,L1,L2\n1,0,1\n", "line 2, column 3: '0' is no rank of 2 labels"),
-        ("A1,L1,L2\n1,3,1\n", "line 2, column 3: '3' is no rank"),
-        ("A1,L1,L2\n1,best,1\n", "line 2, column 3: 'best' is no rank"),
+        ("A1,L1,L2\n1,0,1\n", "In row 1 a rank is outside 1 to 2"),
+        ("A1,L1,L2\n1,3,1\n", "In row 1 a rank is outside 1 to 2"),
+        ("A1,L1,L2\n1,best,1\n", "The target column L1 holds 'best', which is no number"),
         ("A1,L1,L2\n1,2,2\n2,1\n", "line 3, column 4: the row has 2 cells"),
-        ("1,a>b>a\n", "line 1, column 3: in the order 'a>b>a' the label 'a' stands twice"),
-        ("1,a>>b\n", "line 1, column 3: in the order 'a>>b' a label is empty"),
+        ("1,a>b>a\n", "In the order 'a>b>a' the label 'a' stands twice"),
+        ("1,a>>b\n", "In the order 'a>>b' a label is empty"),
         ("3,1,2\n5,1,2\n", "promises 3 rows and 1 follow"),
     ],
 )

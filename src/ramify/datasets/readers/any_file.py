@@ -167,31 +167,8 @@ def read(
     >>> data.notes
     ('Cells are separated by semicolons.', "height: used as a number (decimal commas, as in '1,5').")
     """
-    said = {
-        "kind": (kind, None),
-        "identifier": (identifier, "auto"),
-        "weight": (weight, None),
-        "groups": (groups, None),
-        "ignore": (ignore, ()),
-        "keep": (keep, ()),
-        "categorical": (categorical, ()),
-        "roles": (roles, "auto"),
-        "dates": (dates, None),
-        "separator": (separator, None),
-        "decimal": (decimal, None),
-        "encoding": (encoding, None),
-        "sheet": (sheet, None),
-        "label_separator": (label_separator, None),
-        "path_separator": (path_separator, None),
-        "nested": (nested, None),
-        "missing_target": (missing_target, "leave out"),
-        "unknown": (unknown, None),
-        "strict": (strict, False),
-        "aspect": (aspect, None),
-        "evidence": (evidence, ()),
-        "min_rows": (min_rows, 10),
-    }
-    options |= {name: value for name, (value, usual) in said.items() if value is not usual and value != usual}
+    given = dict(locals())
+    options |= {name: given[name] for name, usual in _SAID.items() if given[name] is not usual and given[name] != usual}
     if hierarchy is not None and kind is not None and target_type(kind).has_one_label:
         raise ValueError(f"A hierarchy orders the labels of sets; kind={kind!r} has none. Leave out one of the two.")
     with with_standard_input(files) as paths:
@@ -213,6 +190,14 @@ def read(
         check_option("read", "add_branches", add_branches, BRANCHES)
         data = with_branches(data, add_branches)
     return data
+
+
+_SAID = {
+    name: parameter.default
+    for name, parameter in signature(read).parameters.items()
+    if name in {"separator", "encoding", "sheet", *signature(TableChoice).parameters, *OF_THE_TARGET} - {"target"}
+}
+"""Parameters of `read` that readers are told where they are not as usual."""
 
 
 def _is_frame(files: Any) -> bool:

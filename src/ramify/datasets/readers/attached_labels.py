@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,21 +28,6 @@ from ramify.features.frames import take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.parameters import check_integer, check_option
 from ramify.targets import target_type
-
-OF_THE_TARGET = frozenset(
-    {
-        "kind",
-        "label_separator",
-        "path_separator",
-        "nested",
-        "missing_target",
-        "unknown",
-        "aspect",
-        "evidence",
-        "min_rows",
-    }
-)
-"""Parameters of `read` that are of the file of annotations where there is one."""
 
 _NO_DATA = "ND"
 """Evidence code of an annotation which says that nothing is known."""
@@ -71,6 +57,10 @@ class LabelChoice:
         check_option("read", "aspect", self.aspect, (None, *ASPECTS))
         check_option("read", "missing_target", self.missing_target, ("leave out", "empty", "error"))
         check_integer("read", "min_rows", self.min_rows, low=1)
+
+
+OF_THE_TARGET = frozenset(signature(LabelChoice).parameters) - {"target", "keep_rows", "hierarchy"}
+"""Parameters of `read` that are of the file of annotations where there is one."""
 
 
 class _Labels(NamedTuple):
@@ -334,19 +324,9 @@ def _with_table_target(
         choice = replace(choice, kind="labels")
     used = np.unique(rows[rows >= 0])
     kept = replace(table.rows(used), paths=[])
-    said = {
-        field: getattr(choice, field)
-        for field in ("kind", "label_separator", "path_separator", "nested", "missing_target", "unknown")
-    }
-    labels = table_dataset(
-        kept,
-        TableChoice(
-            target=others,
-            identifier=name,
-            roles=None,
-            **said,
-        ),
-    )
+    of_table = OF_THE_TARGET & signature(TableChoice).parameters.keys()
+    said = {name: getattr(choice, name) for name in of_table}
+    labels = table_dataset(kept, TableChoice(target=others, identifier=name, roles=None, **said))
     position = {cell: k for k, cell in enumerate(_ids(labels))}
     at = np.array([position.get(names[row], -1) if row >= 0 else -1 for row in rows.tolist()], dtype=np.int64)
     index = np.flatnonzero(at >= 0)

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.readers.arff import part_rows, read_arff
-from ramify.datasets.readers.order_notation import OrderError, labels_of_order, natural_key, ranks_of_order
-from ramify.datasets.readers.raw_files import (
-    FileError,
-    PathLike,
-    column_of_cell,
-    decoded,
-    file_paths,
-    plain_name,
-    sha256_of,
-    shown,
-)
+from ramify.datasets.readers.arff import read_arff
+from ramify.datasets.readers.raw_files import FileError, PathLike, decoded, file_paths, plain_name
 from ramify.datasets.tables.delimited import check_width, cut_records, read_text
-from ramify.datasets.tables.inspection import ColumnWishes, inspected_features
-from ramify.datasets.tables.leaks import Leaks
-from ramify.datasets.tables.table import MISSING
-from ramify.datasets.tables.table_dataset import column_features
+from ramify.datasets.tables.table import MISSING, Table
+from ramify.datasets.tables.table_dataset import TableChoice, table_dataset
 from ramify.datasets.tables.text_column import TextColumn
 from ramify.datasets.tables.text_layout import TextLayout
 from ramify.parameters import check_integer
@@ -41,7 +28,6 @@ def read_rankings(
     files: PathLike | Sequence[PathLike],
     *,
     n_labels: int | None = None,
-    label_names: Sequence[str] | None = None,
     categorical: Collection[str] = (),
     missing: Collection[str] = MISSING,
     separator: str | None = None,
@@ -56,9 +42,6 @@ def read_rankings(
     n_labels : int, optional
         How many of the last columns are ranks. Needed only where neither names `L1, L2, ...` nor a first line
         `N,p,m` says it.
-    label_names : sequence of str, optional
-        Labels in the wanted order of columns: names of the rank columns, or the labels that occur in orders. By
-        default the columns' names, or the labels in natural order (`L2` before `L10`).
     categorical : collection of str
         Feature columns to read as nominal even if all cells are numbers.
     missing : collection of str
@@ -105,74 +88,17 @@ def read_rankings(
                 line=records[0][0] if records else 1,
                 advice="Files read together must have the same columns in the same order.",
             )
-    sizes = [len(records) for _, _, records, _ in tables]
-    layouts = tuple(layout for _, _, _, layout in tables)
-    table = _Cells(
-        names,
-        _text_columns(names, [cells for _, _, records, _ in tables for _, cells in records], missing),
-        paths,
-        np.repeat(np.arange(len(paths)), sizes),
-        np.array([line for _, _, records, _ in tables for line, _ in records], dtype=np.int64),
-        layouts,
-    )
-    if n_rank_columns:
-        y, labels = _from_rank_columns(table, n_rank_columns, label_names)
-    else:
-        y, labels = _from_orders(table, label_names)
-    n_features = len(names) - max(n_rank_columns, 1)
-    wishes = ColumnWishes(nominal=frozenset(categorical), find_roles=False, find_identifier=False)
-    inspected = inspected_features(names[:n_features], table.columns[:n_features], wishes, Leaks(None), {})
-    features = [
-        feature
-        for record, cells in zip(inspected, table.columns, strict=False)
-        if record.notation is not None
-        for feature in column_features(record, cells)
-    ]
-    return Dataset(
-        X=np.column_stack([values for _, values, _ in features]) if features else np.empty((table.n_rows, 0)),
-        y=y,
-        target="rankings",
-        feature_names=tuple(name for name, _, _ in features),
-        categories=tuple(categories for _, _, categories in features),
-        label_names=labels,
-        parts=part_rows(paths, sizes),
-        notes=tuple(dict.fromkeys(told for layout in layouts for told in layout.notes)),
-        source=", ".join(map(str, paths)),
-        sha256=sha256_of(paths),
-    )
-
-
-@dataclass(frozen=True)
-class _Cells:
-    """Columns of text that know where each row came from."""
-
-    names: list[str]
-    columns: list[TextColumn]
-    paths: list[Path]
-    file_of: np.ndarray
-    lines: np.ndarray
-    layouts: tuple[TextLayout, ...]
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.lines)
-
-    def error(self, row: int, position: int, fault: str, advice: str) -> FileError:
-        """An error that names the file, the line and the column of a cell."""
-        path, line = self.paths[self.file_of[row]], int(self.lines[row])
-        layout = self.layouts[self.file_of[row]]
-        column = None
-        if not layout.is_wide:
-            column = column_of_cell(path, line, position, layout.separator, layout.encoding, quotes='"')
-        return FileError(path, fault, line=line, column=column, advice=advice)
-
-
-def _text_columns(names: list[str], rows: list[list[str]], missing: Collection[str]) -> list[TextColumn]:
+    rows = [cells for _, _, records, _ in tables for _, cells in records]
     absent = frozenset(missing)
-    cells = zip(*rows, strict=True) if rows else ((),) * len(names)
-    return [
-        TextColumn.of(None if cell.strip() in absent else cell.strip() for cell in of_column) for of_column in cells
+    columns = [
+        TextColumn.of(None if cell.strip() in absent else cell.strip() for cell in of_column)
+        for of_column in (zip(*rows, strict=True) if rows else ((),) * len(names))
     ]
+    file_of = np.repeat(np.arange(len(paths)), [len(records) for _, _, records, _ in tables])
+    notes = dict.fromkeys(note for _, _, _, layout in tables for note in layout.notes)
+    table = Table(names, columns, paths, file_of, notes=tuple(notes))
+    said = {"kind": "rankings", "identifier": None, "roles": None, "categorical": categorical}
+    return table_dataset(table, TableChoice(target=names[-max(n_rank_columns, 1) :], **said))
 
 
 def are_rankings(records: list[list[str]]) -> bool:
@@ -279,66 +205,6 @@ def _n_named_ranks(names: list[str]) -> int:
     while n_ranks < len(names) and _RANK_COLUMN.fullmatch(names[-1 - n_ranks]):
         n_ranks += 1
     return n_ranks if n_ranks >= 2 else 0
-
-
-def _from_rank_columns(
-    table: _Cells, n_ranks: int, label_names: Sequence[str] | None
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    names = table.names[-n_ranks:]
-    ranks = np.full((table.n_rows, n_ranks), np.nan)
-    for k, name in enumerate(names):
-        cells = table.columns[len(table.names) - n_ranks + k]
-        rank_of = {cell: float(cell) if _is_number(cell) else np.nan for cell in set(cells) if cell is not None}
-        for row, cell in enumerate(cells):
-            if cell is not None and not 1 <= rank_of[cell] <= n_ranks:
-                raise table.error(
-                    row,
-                    len(table.names) - n_ranks + k,
-                    f"{shown(cell)} is no rank of {n_ranks} labels (column {shown(name)})",
-                    f"Ranks run from 1 (best) to {n_ranks}; leave the cell empty where a label is unranked.",
-                )
-        ranks[:, k] = [np.nan if cell is None else rank_of[cell] for cell in cells]
-    _check_best(table, ranks)
-    if label_names is None:
-        return ranks, tuple(names)
-    if sorted(label_names) != sorted(names):
-        raise ValueError(f"label_names must name the rank columns {names}. Got {list(label_names)} instead.")
-    return ranks[:, [names.index(name) for name in label_names]], tuple(label_names)
-
-
-def _check_best(table: _Cells, ranks: np.ndarray) -> None:
-    """A row that ranks every label must rank one best; ties written as averages start above 1 only if the best tie."""
-    complete = ~np.isnan(ranks).any(axis=1)
-    best = np.min(ranks, axis=1, initial=np.inf, where=~np.isnan(ranks))
-    n_best = (ranks == best[:, None]).sum(axis=1)
-    wrong = np.flatnonzero(complete & (best != 1) & (best != (n_best + 1) / 2) & (best != n_best))
-    if len(wrong):
-        values = ", ".join(f"{value:g}" for value in ranks[wrong[0]])
-        raise table.error(
-            int(wrong[0]),
-            len(table.names) - ranks.shape[1],
-            f"the ranks {values} have no best label",
-            "The best label has rank 1.",
-        )
-
-
-def _from_orders(table: _Cells, label_names: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, ...]]:
-    orders = table.columns[-1]
-    if label_names is None:
-        found = {label for order in orders if order for label in labels_of_order(order)}
-        labels = tuple(sorted(found, key=natural_key))
-    else:
-        labels = tuple(label_names)
-    position = {label: k for k, label in enumerate(labels)}
-    ranks = np.full((table.n_rows, len(labels)), np.nan)
-    for row, order in enumerate(orders):
-        try:
-            ranks[row] = ranks_of_order(order or "", position)
-        except OrderError as error:
-            raise table.error(
-                row, len(table.names) - 1, f"in the order {shown(order or '')} {error}", "Write it as a>b=c>d."
-            ) from None
-    return ranks, labels
 
 
 def _is_number(text: str) -> bool:

@@ -33,10 +33,10 @@ _NEAR_THE_TOP = 20
 _ABOVE = "If the columns' names stand in this line, remove the lines above it."
 _BLANKS = " \t\r\n\v\f"
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
-_CELL_BEGINS = re.compile(rb'[,;|\t"\n][ \t]*[+-]?$')
 _PADDING = 8
-_IS_DIGIT = np.isin(np.arange(256), np.frombuffer(b"0123456789", dtype=np.uint8))
-_BEFORE_CELLS = np.isin(np.arange(256), np.frombuffer(b',;|\t"\n +-', dtype=np.uint8))
+_IS_DIGIT, _SEPARATES, _PADS = (
+    np.isin(np.arange(256), np.frombuffer(signs, dtype=np.uint8)) for signs in (b"0123456789", b',;|\t"\n', b" +-")
+)
 _PADDED = r"[+-]?0[0-9]"
 _SENTENCE = re.compile(rb"[A-Za-z]{2,}.*[\s:]|[\s:].*[A-Za-z]{2,}")
 _PIECE = 1 << 19
@@ -68,7 +68,7 @@ def read_text(path: PathLike, separator: str | None, encoding: str | None) -> tu
     if layout.is_wide:
         raw = decoded(path, raw, layout.encoding).removeprefix("\ufeff").encode("utf-8", "surrogatepass")
     content = without_bom(path, raw)
-    if 0 < content.count(b"\r") - content.count(b"\r\n") < content.count(b"\n"):
+    if b"\r" in content and 0 < content.count(b"\r") - content.count(b"\r\n") < content.count(b"\n"):
         content = _LONE_RETURN.sub(b" ", content)  # within cells, where lines end otherwise
     return content, layout
 
@@ -350,9 +350,10 @@ def _has_padded_numbers(content: bytes) -> bool:
     cells = np.frombuffer(content, dtype=np.uint8)
     for first in range(0, len(cells), _PIECE):
         piece = cells[max(0, first - _PADDING) : first + _PIECE + 1]
-        zeros = np.flatnonzero(piece[1:-1] == ord("0")) + 1
-        zeros = zeros[_IS_DIGIT[piece[zeros + 1]] & _BEFORE_CELLS[piece[zeros - 1]]]
-        for at in zeros.tolist():
-            if _CELL_BEGINS.search(piece[max(0, at - _PADDING) : at].tobytes()):
+        zeros = np.flatnonzero(piece[:-1] == ord("0"))
+        at = zeros[_IS_DIGIT[piece[zeros + 1]]] - 1
+        while (at := at[at >= 0]).size:
+            if _SEPARATES[piece[at]].any():
                 return True
+            at = at[_PADS[piece[at]]] - 1
     return False

@@ -156,7 +156,8 @@ def _without_missing(
         first = int(np.argmax(unknown)) + 1
         raise UnreadableTarget(f"{n_unknown} rows have no value in {listed}, the first is row {first}. Fill them in.")
     if n_unknown == len(unknown):
-        raise UnreadableTarget(f"No row has a value in the target {listed}. Name another target.")
+        why = " ".join((f"No row has a value in the target {listed}.", *found.notes))
+        raise UnreadableTarget(f"{why} Name another target.")
     rows = np.flatnonzero(~unknown)
     y = found.y.iloc[rows].reset_index(drop=True) if hasattr(found.y, "iloc") else found.y[rows]
     told = f"{n_unknown} of {len(unknown)} rows have no value in {listed} and are left out (--missing-target error)."
@@ -486,6 +487,8 @@ def _several(
 def _as_numbers(cells: Any) -> np.ndarray | None:
     if isinstance(cells, np.ndarray):
         return cells
+    if isinstance(cells, TextColumn) and not cells.values:
+        return np.full(len(cells), np.nan)
     notation = learn_numbers(cells) if isinstance(cells, TextColumn) else None
     return None if notation is None or notation.words else notation.values(cells)
 
@@ -564,9 +567,20 @@ def _read_number_columns(
             raise UnreadableTarget(
                 f"In row {int(wrong[0]) + 1} a rank is outside 1 to {len(names)}; 1 is the best label."
             )
+        if (row := _without_best(values)) is not None:
+            ranks = ", ".join(f"{value:g}" for value in values[row])
+            raise UnreadableTarget(f"In row {row + 1} the ranks {ranks} have no best label. The best label has rank 1.")
         note = f"Each row ranks the {len(names)} target columns, 1 is the best; kind='numbers' (--kind) takes numbers."
         return TargetColumns(kind, values, names, notes=() if asked.kind else (note,)), replace(asked, kind=kind)
     return TargetColumns(kind, values, names), replace(asked, kind=kind)
+
+
+def _without_best(ranks: np.ndarray) -> int | None:
+    """The first row that ranks every label and none best; ties written as averages start above 1 if the best tie."""
+    best = np.min(ranks, axis=1, initial=np.inf, where=~np.isnan(ranks))
+    n_best = (ranks == best[:, None]).sum(axis=1)
+    wrong = ~np.isnan(ranks).any(axis=1) & (best != 1) & (best != (n_best + 1) / 2) & (best != n_best)
+    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def _levels(table: Table, positions: Sequence[int]) -> list[int] | None:
