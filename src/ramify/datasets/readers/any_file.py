@@ -426,21 +426,13 @@ def _read_arff_family(paths: list[Path], target: Any, options: dict[str, Any]) -
     return _called(read_arff, data_paths, options)
 
 
-def _read_parquet(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
-    return _called(_read_parquet_table, paths, {"target": target, **options})
-
-
-def _read_parquet_table(files: list[Path], **said: Any) -> Dataset:
+def _read_parquet(files: list[Path], **said: Any) -> Dataset:
     """A table of Parquet files."""
     choice = TableChoice(**said)
     return table_dataset(parquet_table(files, lambda names: ignored_positions(choice, names)), choice)
 
 
-def _read_excel(paths: list[Path], target: Any, options: dict[str, Any]) -> Dataset:
-    return _called(_read_excel_table, paths, {"target": target, **options})
-
-
-def _read_excel_table(
+def _read_excel(
     files: list[Path], *, sheet: str | None = None, missing: Collection[str] = MISSING, **said: Any
 ) -> Dataset:
     """A table of a sheet of Excel files."""
@@ -462,6 +454,11 @@ def _read_cells(paths: list[Path], target: Any, options: dict[str, Any]) -> Data
     return _called(read_h5ad, paths[0], {"target": target, **options})
 
 
+def _with_target(reader: Callable[..., Dataset]) -> Callable[[list[Path], Any, dict[str, Any]], Dataset]:
+    """A reader that takes the target as one more option."""
+    return lambda paths, target, options: _called(reader, paths, {"target": target, **options})
+
+
 READERS: dict[str, Callable[[list[Path], Any, dict[str, Any]], Dataset]] = {
     "arff": _read_arff_family,
     "harff": _read_arff_family,
@@ -470,10 +467,10 @@ READERS: dict[str, Callable[[list[Path], Any, dict[str, Any]], Dataset]] = {
     "tsv": _read_delimited,
     "tab": _read_delimited,
     "txt": _read_delimited,
-    "parquet": _read_parquet,
-    "pq": _read_parquet,
-    "xlsx": _read_excel,
-    "xlsm": _read_excel,
+    "parquet": _with_target(_read_parquet),
+    "pq": _with_target(_read_parquet),
+    "xlsx": _with_target(_read_excel),
+    "xlsm": _with_target(_read_excel),
     "gaf": _read_annotations,
     "ramify": _read_prepared,
     "h5ad": _read_cells,

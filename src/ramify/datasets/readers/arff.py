@@ -54,6 +54,7 @@ def read_arff(
     index_base: Literal[0, 1] | None = None,
     storage: Literal["auto", "dense", "sparse"] = "auto",
     encoding: str = "utf-8",
+    as_labels: bool = False,
 ) -> Dataset:
     r"""Read ARFF files: dense or sparse rows, CLUS hierarchies, several targets.
 
@@ -85,6 +86,8 @@ def read_arff(
         sparse or the dense array would exceed 16 MiB.
     encoding : str, default="utf-8"
         Encoding of the text; any that extends ASCII.
+    as_labels : bool, default=False
+        Whether a target of one two-valued column is a label set too.
 
     Returns
     -------
@@ -117,33 +120,6 @@ def read_arff(
     array([[1, 1, 0],
            [0, 0, 1]], dtype=int8)
     """
-    return load_arff(
-        files,
-        target=target,
-        identifier=identifier,
-        ignore=ignore,
-        positive=positive,
-        hierarchy_type=hierarchy_type,
-        index_base=index_base,
-        storage=storage,
-        encoding=encoding,
-    )
-
-
-def load_arff(
-    files: PathLike | Sequence[PathLike],
-    *,
-    target: ColumnChoice | None,
-    identifier: str | int | None,
-    ignore: ColumnChoice,
-    positive: str | None,
-    hierarchy_type: HierarchyType,
-    index_base: Literal[0, 1] | None,
-    storage: Literal["auto", "dense", "sparse"],
-    encoding: str,
-    as_labels: bool = False,
-) -> Dataset:
-    """What `read_arff` does; `as_labels` makes a label set of the target even if it is one column."""
     check_option("read_arff", "hierarchy_type", hierarchy_type, ("auto", "tree", "dag"))
     check_option("read_arff", "index_base", index_base, (None, 0, 1))
     check_option("read_arff", "storage", storage, ("auto", "dense", "sparse"))

@@ -11,7 +11,7 @@ from xml.parsers import expat
 from scipy import sparse
 
 from ramify.datasets.dataset import Dataset
-from ramify.datasets.readers.arff import load_arff
+from ramify.datasets.readers.arff import read_arff
 from ramify.datasets.readers.arff_header import read_header
 from ramify.datasets.readers.raw_files import FileError, PathLike, file_paths, plain_name, read_pieces, sha256_of, shown
 from ramify.hierarchy import Hierarchy
@@ -86,13 +86,12 @@ def read_mulan(
             )
         xml_path = found
     tree = read_label_xml(xml_path)
-    data = load_arff(
+    data = read_arff(
         arff_paths,
         target=_label_columns(xml_path, tree, arff_paths[0], encoding),
         identifier=identifier,
         ignore=ignore,
         positive=positive,
-        hierarchy_type="auto",
         index_base=index_base,
         storage=storage,
         encoding=encoding,

@@ -372,7 +372,7 @@ def _numbered(record: Column, cells: TextColumn, numbers: Numbers, wishes: Colum
     if numbers.words:
         reasons.append(f"the words {', '.join(map(shown, numbers.words))} are features of their own")
     if lost:
-        n_lost = int(np.isnan(numbers.values(cells)).sum() - cells.is_missing.sum())
+        n_lost = int(cells.taken(np.isin(cells.values, lost), missing=False).sum())
         reasons.append(f"{n_lost} cells such as {shown(lost[0])} are no numbers and count as missing")
         option = f"categorical={record.name!r} (--nominal) takes all values as names"
     return replace(record, decision="used as a number", why="; ".join(reasons), option=option, notation=numbers)
