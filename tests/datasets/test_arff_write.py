@@ -48,7 +48,7 @@ def data_sets(draw):
         sparse.csc_array(X) if draw(st.booleans()) else X,
         y=np.array(draw(st.lists(st.integers(0, len(classes) - 1), min_size=n_rows, max_size=n_rows))),
         target="classes",
-        feature_names=tuple(draw(st.lists(names, min_size=len(columns), max_size=len(columns)))),
+        feature_names=tuple(draw(st.lists(names, min_size=len(columns), max_size=len(columns), unique=True))),
         categories=tuple(categories),
         label_names=classes,
         ids=np.array(draw(st.lists(names, min_size=n_rows, max_size=n_rows)), dtype=object)

@@ -69,7 +69,7 @@ def test_05_quoted_names_with_commas_braces_and_percent(write):
 def test_06_repeated_names_are_told_apart_by_position(write):
     file = write("@relation r\n@attribute a numeric\n@attribute a numeric\n" + END + "1,2,p\n")
     data = read_arff(file)
-    assert data.feature_names == ("a", "a")
+    assert data.feature_names == ("a", "a-2")
     assert data.X.tolist() == [[1, 2]]
     with pytest.raises(ValueError, match=r"target='a' names 2 attributes .* one of \[0, 1\]"):
         read_arff(file, target="a")

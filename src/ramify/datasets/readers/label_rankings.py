@@ -97,8 +97,8 @@ def read_rankings(
     file_of = np.repeat(np.arange(len(paths)), [len(records) for _, _, records, _ in tables])
     notes = dict.fromkeys(note for _, _, _, layout in tables for note in layout.notes)
     table = Table(names, columns, paths, file_of, notes=tuple(notes))
-    said = {"kind": "rankings", "identifier": None, "roles": None, "categorical": categorical}
-    return table_dataset(table, TableChoice(target=names[-max(n_rank_columns, 1) :], **said))
+    ranked = names[-max(n_rank_columns, 1) :]
+    return table_dataset(table, TableChoice(ranked, "rankings", identifier=None, roles=None, categorical=categorical))
 
 
 def are_rankings(records: list[list[str]]) -> bool:
