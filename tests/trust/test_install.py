@@ -22,6 +22,7 @@ def test_the_core_needs_only_the_fields_own_libraries(scorecard):
         "scipy",
         "scikit-learn",
         "pandas",
+        "narwhals",
         "joblib",
         "threadpoolctl",
         "matplotlib",
