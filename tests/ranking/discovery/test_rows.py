@@ -278,8 +278,9 @@ def test_copies_of_few_values_are_found():
         np.round(normal(400, 6)),
         normal(400, 20) + 4 * normal(3, 20, seed=2)[np.arange(400) % 3],
         walks(400, 15, np.random.default_rng(1), 0.95),
+        walks(1500, 30, np.random.default_rng(1), 0.9),
     ],
-    ids=["heavy tails", "uneven", "few classes", "rare classes", "scores", "clusters", "time"],
+    ids=["heavy tails", "uneven", "few classes", "rare classes", "scores", "clusters", "time", "a course"],
 )
 def test_rows_alike_by_chance_are_no_copies(X):
     assert copies(features_of(X), 0)[1] == 0

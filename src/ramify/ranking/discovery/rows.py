@@ -18,6 +18,9 @@ _PROJECTED, _NEIGHBORS, _MOST_KIN = 64, 20, 9
 _CHANCE, _WRONG = 0.01, 0.05
 """Chance that a table without copies is said to have some, and share of chance among the copies of one that has."""
 
+_DENSE = 2 / 3
+"""Share of the pairs within a group of copies that have to be near."""
+
 _MANY_ROWS, _ASKED = 20_000, 2_000
 """Above so many rows, so many are asked first whether they have copies."""
 
@@ -237,7 +240,14 @@ def _near_pairs(rows: np.ndarray, seed: int) -> np.ndarray:
     row = np.repeat(np.arange(n_rows), n_kin)
     kin = near[np.arange(_NEIGHBORS) < n_kin[:, None]]
     told = sparse.csr_array((np.ones(len(row)), (row, kin)), shape=(n_rows, n_rows))
-    return np.column_stack(told.multiply(told.T).nonzero()).astype(np.int64)
+    both = told.multiply(told.T)
+    pairs = np.column_stack(both.nonzero()).astype(np.int64)
+    component = connected_components(both, directed=False)[1]
+    # Copies are near all to all. A course of rows, each near the next, is an order: then few are copies, if any.
+    size, n_pairs = np.bincount(component), np.bincount(component[pairs[:, 0]], minlength=component.max() + 1)
+    dense = n_pairs >= _DENSE * size * (size - 1)
+    n_joined, n_dense = size[size > 1].sum(), size[(size > 1) & dense].sum()
+    return pairs[dense[component[pairs[:, 0]]]] if n_dense > n_joined / 2 else none
 
 
 def _kin(near: np.ndarray, distance: np.ndarray) -> np.ndarray:
