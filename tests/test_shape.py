@@ -5,7 +5,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -26,9 +25,9 @@ LIMITS = {
 }
 
 
-def modules() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield path.relative_to(SOURCE), ast.parse(path.read_text())
+@cache
+def modules() -> list[tuple[Path, ast.Module]]:
+    return [(path.relative_to(SOURCE), ast.parse(path.read_text())) for path in sorted(SOURCE.rglob("*.py"))]
 
 
 def texts(node: ast.expr) -> set[object]:

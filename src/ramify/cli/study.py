@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from inspect import signature
 from pathlib import Path
 from traceback import extract_tb
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -32,17 +33,31 @@ if TYPE_CHECKING:
     from ramify.study import Study
 
 
-def _definition(function: Callable[..., Any]) -> Callable[..., Any]:
-    """FILE|NAME, where its data is, where its results are, and how much of it to run."""
+class _Loaded(NamedTuple):
+    """A study file and the study that it defines."""
+
+    name: str
+    module: ModuleType
+    study: Study
+
+
+def _definition(command: Callable[..., Any]) -> Callable[..., Any]:
+    """FILE|NAME, where its data is, where its results are, and how much of it to run; the command takes the study."""
     path = click.Path(path_type=Path)
+
+    @wraps(command)
+    def with_study(name: str, data: Path | None, folder: Path | None, quick: bool, **given: Any) -> Any:
+        keep_inputs()
+        return command(_load(name, data, folder, quick), **given)
+
     for decorate in (
         click.option("--quick", is_flag=True, help="A subset that takes minutes."),
         click.option("--folder", type=path, help="Where the results are kept [default: results/NAME]."),
         click.option("--data", type=path, help="Folder with the data sets [default: RAMIFY_DATA]."),
         click.argument("name", metavar="FILE|NAME", type=click.Path()),
     ):
-        function = decorate(function)
-    return function
+        with_study = decorate(with_study)
+    return with_study
 
 
 @click.group()
@@ -69,10 +84,7 @@ def study() -> None:
 @report_option
 @output_options
 def run(
-    name: str,
-    data: Path | None,
-    folder: Path | None,
-    quick: bool,
+    loaded: _Loaded,
     jobs: int,
     dask: str | None,
     retry: bool,
@@ -89,8 +101,7 @@ def run(
       ramify study run my_study.py --folder results/mine --report mine.html
       ramify study run hmc_relieff --dask tcp://head:8786 --retry
     """  # noqa: D301
-    keep_inputs()
-    module, chosen = _load(name, data, folder, quick)
+    chosen = loaded.study
     for lost in chosen.missing:
         click.echo(f"Not found, left out: {plain(lost)}", err=True)
     with _finished_cells_shown(verbose and not quiet), progress(quiet=quiet) as bar:
@@ -107,7 +118,7 @@ def run(
     if as_json:
         click.echo(json_text({name: chosen.table(name).to_dict(orient="index") for name in chosen.measure_names()}))
     elif not quiet:
-        _show_findings(module, chosen, name)
+        _show_findings(loaded)
     if report is not None:
         _write_report(chosen, Path(report))
         wrote(report, quiet=quiet or as_json)
@@ -154,14 +165,7 @@ def data_(name: str, data: Path | None, as_json: bool, quiet: bool) -> None:
 @study.command()
 @_definition
 @printing_options
-def status(
-    name: str,
-    data: Path | None,
-    folder: Path | None,
-    quick: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def status(loaded: _Loaded, as_json: bool, quiet: bool) -> None:
     """Count the cells that are done, failed and waiting, and show what failed.
 
     \b
@@ -169,7 +173,7 @@ def status(
       ramify study status label_ranking --quick
       ramify study status my_study.py --folder results/mine --json
     """  # noqa: D301
-    _, chosen = _load(name, data, folder, quick)
+    chosen = loaded.study
     counts = chosen.status()
     if as_json:
         click.echo(json_text(counts.reset_index().to_dict(orient="records")))
@@ -188,22 +192,14 @@ def status(
 @_definition
 @click.option("--measure", required=True, help="Which measure.")
 @printing_options
-def table(
-    name: str,
-    data: Path | None,
-    folder: Path | None,
-    quick: bool,
-    measure: str,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def table(loaded: _Loaded, measure: str, as_json: bool, quiet: bool) -> None:
     """Mean of a measure per data set and method.
 
     \b
     Examples:
       ramify study table label_ranking --quick --measure tau
     """  # noqa: D301
-    _, chosen = _load(name, data, folder, quick)
+    chosen = loaded.study
     values = chosen.table(measure)
     if as_json:
         click.echo(json_text(values.to_dict(orient="index")))
@@ -220,17 +216,7 @@ def table(
 )
 @report_option
 @printing_options
-def compare(
-    name: str,
-    data: Path | None,
-    folder: Path | None,
-    quick: bool,
-    measure: str,
-    loss: bool | None,
-    report: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def compare(loaded: _Loaded, measure: str, loss: bool | None, report: str | None, as_json: bool, quiet: bool) -> None:
     """Average ranks, Friedman and Nemenyi, in a sentence a paper could print.
 
     \b
@@ -238,8 +224,7 @@ def compare(
       ramify study compare label_ranking --quick --measure tau --report tau.html
       ramify study compare my_study.py --measure "Hamming loss" --loss
     """  # noqa: D301
-    keep_inputs()
-    _, chosen = _load(name, data, folder, quick)
+    chosen = loaded.study
     result = chosen.compare(measure, larger_is_better=None if loss is None else not loss)
     if report is not None:
         _write_report(chosen, Path(report), {measure: result})
@@ -262,9 +247,7 @@ def compare(
 @click.option("--measure", help="One measure as a table; without it, all cells (csv, parquet).")
 @click.option("-o", "--output", type=OutputFile(), help="File to write [default: the terminal].")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-def export(
-    name: str, data: Path | None, folder: Path | None, quick: bool, kind: str, measure: str | None, output: str | None
-) -> None:
+def export(loaded: _Loaded, kind: str, measure: str | None, output: str | None) -> None:
     """Write the results as CSV, Parquet or LaTeX.
 
     \b
@@ -272,8 +255,7 @@ def export(
       ramify study export label_ranking --quick -o cells.csv
       ramify study export label_ranking --quick --measure tau --format latex -o tau.tex
     """  # noqa: D301
-    keep_inputs()
-    _, chosen = _load(name, data, folder, quick)
+    chosen = loaded.study
     if kind == "latex" and measure is None:
         raise click.UsageError("A LaTeX table shows one measure; name it with --measure.")
     values = chosen.results() if measure is None else chosen.table(measure)
@@ -317,7 +299,7 @@ def _finished_cells_shown(wanted: bool) -> Iterator[None]:
         logger.setLevel(logging.NOTSET)
 
 
-def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tuple[ModuleType, Study]:
+def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> _Loaded:
     from ramify.study import Study
     from ramify.study.study_files import data_folder, load_study_file
 
@@ -336,7 +318,7 @@ def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> tup
             f"None of the data sets of {name} is there ({', '.join(chosen.missing)}). Pass --data FOLDER or set "
             f"RAMIFY_DATA; 'ramify study data {name}' says which files are needed and where they come from."
         )
-    return module, chosen
+    return _Loaded(name, module, chosen)
 
 
 @contextmanager
@@ -355,8 +337,9 @@ def _faults_named(file: str) -> Iterator[None]:
         raise ValueError(f"{file}{place}: {fault}. Correct the study file; --debug shows the traceback.") from error
 
 
-def _show_findings(module: ModuleType, chosen: Study, name: str) -> None:
+def _show_findings(loaded: _Loaded) -> None:
     """What the study file makes of its results; else a table per measure."""
+    name, module, chosen = loaded
     findings = getattr(module, "findings", None)
     if callable(findings):
         with _faults_named(name):
