@@ -8,14 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_consistent_length
 
 from ramify.ensemble.label_rankers import LabelRankerMixin
 from ramify.ensemble.label_ranking_aggregation import consensus
 from ramify.features import apply_features, distance_columns, learn_features
-from ramify.targets.rankings import label_pairs, mean_preferences, pair_signs
+from ramify.targets.rankings import check_rankings, label_pairs, mean_preferences, pair_signs, ranking_names
 
 
-class AverageLabelRanker(LabelRankerMixin, BaseEstimator):
+class _Baseline(LabelRankerMixin, BaseEstimator):
+    """What both baselines check and keep of the rankings."""
+
+    def _check_rankings(self, X: Any, y: Any) -> NDArray[np.float64]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: pass a matrix of ranks."
+            )
+        ranks = check_rankings(y)
+        check_consistent_length(X, ranks)
+        self.n_outputs_ = ranks.shape[1]
+        self.label_names_ = tuple(ranking_names(y, self.n_outputs_))
+        return ranks
+
+
+class AverageLabelRanker(_Baseline):
     """Predicts the average ranking of the training rows for every row (Brazdil, Soares and da Costa, 2003)."""
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -28,7 +44,7 @@ class AverageLabelRanker(LabelRankerMixin, BaseEstimator):
         return np.tile(self.ranking_, (apply_features(self, X).values.shape[0], 1))
 
 
-class NeighborsLabelRanker(LabelRankerMixin, BaseEstimator):
+class NeighborsLabelRanker(_Baseline):
     """Averages the rankings of the nearest training rows (Brinker and Huellermeier, 2006).
 
     Parameters

@@ -7,19 +7,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length
 
 from ramify.ensemble.named_targets import matched_columns
 from ramify.metrics.label_rankings import kendall_tau
 from ramify.parameters import check_option
 from ramify.state import ENCODED_FEATURES, State, count, texts
 from ramify.tags import tagged
-from ramify.targets.rankings import (
-    break_ties,
-    check_rankings,
-    label_pairs,
-    ranking_names,
-)
+from ramify.targets.rankings import break_ties, label_pairs
 
 __all__ = ["LabelRankerMixin", "preference_matrix"]
 
@@ -62,17 +56,6 @@ class LabelRankerMixin:
     @abstractmethod
     def _predict_rankings(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted rankings, ties kept."""
-
-    def _check_rankings(self, X: Any, y: Any) -> NDArray[np.float64]:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: pass a matrix of ranks."
-            )
-        ranks = check_rankings(y)
-        check_consistent_length(X, ranks)
-        self.n_outputs_ = ranks.shape[1]
-        self.label_names_ = tuple(ranking_names(y, self.n_outputs_))
-        return ranks
 
     def __sklearn_tags__(self) -> Any:
         tags = tagged(super().__sklearn_tags__(), "required", "multi_output")  # type: ignore[misc]
