@@ -252,26 +252,19 @@ def _mixed_target(
 def _positions(path: Path, attributes: tuple[Attribute, ...], choice: ColumnChoice, parameter: str) -> list[int]:
     """Columns given by names or positions, as positions."""
     chosen = [choice] if isinstance(choice, (str, int, np.integer)) else list(choice)
-    by_name: dict[str, list[int]] = {}
-    for position, attribute in enumerate(attributes):
-        by_name.setdefault(attribute.name, []).append(position)
-    positions = []
+    position_of = {attribute.name: position for position, attribute in enumerate(attributes)}
+    positions: list[int] = []
     for column in chosen:
         if not isinstance(column, str):
             if not -len(attributes) <= column < len(attributes):
                 raise ValueError(f"{parameter}={column} is outside the {len(attributes)} attributes of {path}.")
             positions.append(int(column) % len(attributes))
-        elif len(by_name.get(column, [])) == 1:
-            positions.append(by_name[column][0])
-        elif column not in by_name and any(name_fits(name, column) for name in by_name):
-            positions += [j for name in by_name if name_fits(name, column) for j in by_name[name]]
-        elif column in by_name:
-            raise ValueError(
-                f"{parameter}={column!r} names {len(by_name[column])} attributes of {path}; "
-                f"give a position instead, one of {by_name[column]}."
-            )
+        elif column in position_of:
+            positions.append(position_of[column])
+        elif fitting := [position for name, position in position_of.items() if name_fits(name, column)]:
+            positions += fitting
         else:
-            advice = advice_for_name(column.replace("*", ""), [attribute.name for attribute in attributes])
+            advice = advice_for_name(column.replace("*", ""), list(position_of))
             fault = "fits no" if "*" in column else "is no"
             raise ValueError(f"{parameter}={column!r} {fault} attribute of {path}. {advice}")
     return list(dict.fromkeys(positions))

@@ -192,19 +192,16 @@ def read_label_xml(path: PathLike) -> LabelTree:
 def _label_columns(xml_path: Path, tree: LabelTree, arff_path: Path, encoding: str) -> list[int]:
     """Positions of the ARFF columns that the XML names, in the order of the columns."""
     header, _ = read_header(arff_path, encoding)
-    columns: dict[str, list[int]] = {}
-    for position, attribute in enumerate(header.attributes):
-        columns.setdefault(attribute.name, []).append(position)
+    column_of = {attribute.name: position for position, attribute in enumerate(header.attributes)}
     for label, line in tree.lines.items():
-        if len(columns.get(label, [])) != 1:
-            fault = "names several attributes" if label in columns else "is no attribute"
+        if label not in column_of:
             raise FileError(
                 xml_path,
-                f"the label {shown(label)} {fault} of {arff_path}",
+                f"the label {shown(label)} is no attribute of {arff_path}",
                 line=line,
                 advice="The XML and the ARFF file must belong together.",
             )
-    return sorted(columns[label][0] for label in tree.lines)
+    return sorted(column_of[label] for label in tree.lines)
 
 
 def _with_hierarchy(data: Dataset, tree: LabelTree) -> Dataset:
