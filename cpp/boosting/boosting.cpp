@@ -445,9 +445,8 @@ Boosted boost(const FeatureTable& table, Loss loss, const Examples& examples, co
     throw std::invalid_argument("Features and targets must have the same number of rows.");
   if (loss.n_outputs() < 1 || params.growth.n_trees < 1 || params.n_projections < 1)
     throw std::invalid_argument("Boosting needs an output, a round and a projection.");
-  if (parts.are_several() && (params.held_back > 0 || table.has_sparse() || table.row_bits() != nullptr))
-    throw std::invalid_argument(
-        "Rows in parts are all learnt from, and dense, with fewer than 64 columns of two values.");
+  if (parts.are_several() && (params.held_back > 0 || table.has_sparse()))
+    throw std::invalid_argument("Rows in parts are all learnt from, and dense.");
   return Rounds<Loss>(table, std::move(loss), examples, params, parts, poll).run();
 }
 

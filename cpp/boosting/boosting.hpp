@@ -34,7 +34,7 @@ struct Boosted {
 };
 
 /// The logistic loss of every label: steps are log-odds. Where rows are parted, every part gets the same model, that of
-/// all rows in one place; tables are dense then, coded alike, with fewer than 64 columns of two values.
+/// all rows in one place; tables are dense then, and coded alike.
 Boosted boost_labels(const FeatureTable& table, const LabelRows& target, const Examples& examples,
                      const BoostParams& params, const Parts& parts, const Poll& poll);
 

@@ -197,7 +197,7 @@ bool HistogramGrower::may_split(std::int64_t n_rows, std::int64_t depth) const {
 void HistogramGrower::find_cuts(std::size_t first, std::size_t last) {
   n_results_ = 0;
   for (std::size_t node = first; node < last; ++node) level_[node].results.clear();
-  const bool knows_rows = table_.row_bits() != nullptr || table_.row_entries() != nullptr;
+  const bool knows_rows = table_.has_sparse() && (table_.row_bits() != nullptr || table_.row_entries() != nullptr);
   if (knows_rows && level_[first].id > 0) drop_absent(first, last);
   while (list_jobs(first, last)) {
     run_jobs();
