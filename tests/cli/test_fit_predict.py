@@ -9,6 +9,7 @@ from scipy import sparse
 import ramify
 from ramify.cli.main import main
 from ramify.datasets import make_hierarchical, make_multilabel, write_arff
+from ramify.ensemble import BoostedClassifier
 
 
 def run(*arguments):
@@ -43,12 +44,23 @@ def test_fit_measures_on_the_test_part_beside_the_prior(files, tmp_path, capsys)
 
 
 def test_fit_measures_out_of_bag_without_a_test_part(files, tmp_path, capsys):
-    assert run("fit", files / "toy.train.arff", "-o", tmp_path / "m.ramify", "--trees", 20, "--json") == 0
+    words = ("fit", files / "toy.train.arff", "-o", tmp_path / "m.ramify", "--trees", 20, "--json")
+    assert run(*words, "--method", "random-forest") == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["measured_on"].startswith("Measured out of bag")
     measures = shown["measures"]["AUPRC, pooled"]
     assert measures["model"] > measures["prior"]
     assert not hasattr(ramify.load(tmp_path / "m.ramify"), "oob_prediction_")
+
+
+def test_a_hierarchy_is_boosted_and_cross_validated_by_default(files, tmp_path, capsys):
+    assert run("fit", files / "toy.train.arff", "-o", tmp_path / "m.ramify", "--trees", 20, "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["measured_on"].startswith("Measured by cross-validation with 3 folds")
+    assert shown["measures"]["AUPRC, pooled"]["model"] > shown["measures"]["AUPRC, pooled"]["prior"]
+    model = ramify.load(tmp_path / "m.ramify")
+    assert isinstance(model, BoostedClassifier)
+    assert model.hierarchy is not None
 
 
 def test_predict_writes_label_sets_and_measures(files, tmp_path, capsys):

@@ -27,19 +27,26 @@ _OF_TABLES: dict[str, dict[str, Any]] = {
 _FEW_LABELS = 50
 _FEWEST_ROWS = 50
 _MOST_FEATURES = 2000
+_MOST_CELLS = 50_000_000  # rows times labels: boosting keeps a number for each
 
 
 def default_method(data: Dataset) -> str:
-    """The method that predicts best by itself on such data: boosted trees on tables, else a random forest."""
-    return "boosted" if _is_table(data) and data.row_groups is None else "random-forest"
+    """The method that predicts best by itself: boosted trees where they are quick, else a random forest."""
+    suits = _suits_boosting(data) and data.n_samples * data.n_labels <= _MOST_CELLS
+    return "boosted" if suits and data.row_groups is None else "random-forest"
+
+
+def _suits_boosting(data: Dataset) -> bool:
+    """Whether boosted trees learn the target, and there are rows enough and not too many columns for them."""
+    from ramify.ensemble.forest_choice import BOOSTED
+
+    enough = data.n_samples >= _FEWEST_ROWS and data.n_features <= _MOST_FEATURES
+    return enough and data.target_type.forest in BOOSTED
 
 
 def _is_table(data: Dataset) -> bool:
     """Whether data are as most tables: not too wide, and classes, numbers or a few labels without a hierarchy."""
-    from ramify.ensemble.forest_choice import BOOSTED
-
-    is_plain = data.hierarchy is None and data.target_type.forest in BOOSTED and data.n_labels <= _FEW_LABELS
-    return is_plain and data.n_samples >= _FEWEST_ROWS and data.n_features <= _MOST_FEATURES
+    return _suits_boosting(data) and data.hierarchy is None and data.n_labels <= _FEW_LABELS
 
 
 @dataclass(frozen=True)
@@ -382,7 +389,7 @@ MODEL_METHODS = {
     "auto": Method(
         "auto",
         _portfolio,
-        "a random forest, extra trees, weighted neighbours and boosted trees, by what they add on held-out rows.",
+        "forests, boosted trees, neighbours, kernels and networks, by what they add on held-out rows.",
         _CARUANA,
     ),
     **{

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 )
 @data_options
 @click.option("-o", "--output", "--model", "model_file", required=True, type=OutputFile(), help="Model file to write.")
-@click.option("--method", default=None, show_default="boosted for tables, else random-forest",
+@click.option("--method", default=None, show_default="boosted where it suits, else random-forest",
               type=click.Choice(list(MODEL_METHODS)))  # fmt: skip
 @click.option("--trees", default=None, show_default="100, boosted 300", type=WholeNumber(1), help="Number of trees.")
 @click.option("--max-depth", default=None, type=WholeNumber(1), help="Largest depth of a tree.")
@@ -114,6 +114,7 @@ def fit(
         raise click.UsageError("--method auto sets --trees, --max-depth and --min-samples-leaf itself; leave them out.")
     keep_inputs()
     dataset = refuse_empty(read_data(data, target, hierarchy, reading=reading))
+    needs_measures = not quiet or as_json or any(file is not None for file in (report, per_label, figure))
     fitted = fit_model(
         dataset,
         method=method,
@@ -123,7 +124,7 @@ def fit(
         gamma=gamma,
         minutes=minutes,
         calibrate=calibrate,
-        n_folds=0 if folds is None and quiet and not as_json and report is None and per_label is None else folds,
+        n_folds=folds if folds is not None or needs_measures else 0,
         explain=report is not None,
         random_state=seed,
         n_jobs=jobs,

@@ -77,8 +77,9 @@ class Portfolio(BaseEstimator):
     cv : int or iterable of (train, test) positions, default=3
         Folds, the same for all members; rows that are in no test part only help to fit.
     minutes : float or None, default=None
-        Start no further member after half of this time, in the order of `members`; the rest is for fitting those chosen
-        to all rows. The result then depends on the machine, and `left_out_` says what was not tried.
+        Start no further member after half of this time, in the order of `members` ("auto": networks last, which take
+        longest); the rest is for fitting those chosen to all rows. The result then depends on the machine, and
+        `left_out_` says what was not tried.
     n_jobs : int or None, default=None
         Threads in all: members and folds run side by side, and share what is left; the result is the same for any
         number. None leaves each member with its own.
@@ -265,7 +266,10 @@ class Portfolio(BaseEstimator):
                 if self.hierarchy is not None:
                     member.set_params(hierarchy=self.hierarchy)
             return given
-        return members_by_default(self.hierarchy, is_regression=is_regression, seed=seed, device=self.device)
+        members = members_by_default(self.hierarchy, is_regression=is_regression, seed=seed, device=self.device)
+        if self.minutes is not None and "networks" in members:
+            members["networks"] = members.pop("networks")  # last, as all others together take less
+        return members
 
     def _folds(
         self, truth: _Truth, weights: np.ndarray | None, row_groups: np.ndarray | None, seed: int
