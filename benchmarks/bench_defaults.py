@@ -6,7 +6,7 @@
 Test parts are not looked at: models learn from the training part and are measured on the validation part, or on a third
 of the rows, another one for each seed, where there is none. Pooled average precision of label sets (labels that all
 rows have left out), accuracy of classes, R2 of numbers; means over the seeds. --tables names a CSV file with a line for
-each table: folder, file, target (several with | between) and separator of labels. The first setting is the papers' forest.
+each table: folder, file, target (several with | between) and separator of labels. The first is the papers' forest.
 """
 
 from __future__ import annotations

@@ -95,7 +95,8 @@ def fit_model(
         Folds of a cross-validation where there is neither a test part nor out-of-bag rows; 0 for none. By default 3 for
         chains and their relatives and where the method is left to the data (of at most 50,000 rows), else 0.
     explain : bool, default=False
-        Whether to rank the features by the forest, measure each label and explain a few rows.
+        Whether to rank the features by the forest (where the method is left to the data, by a random forest, which has
+        out-of-bag rows), measure each label and explain a few rows.
     random_state : int, default=0
         Seed.
     n_jobs : int, optional
@@ -154,10 +155,14 @@ def fit_model(
         forest = model if calibrate is None else model.estimator_
         parts = label_parts(forest, learnt, unseen, model_features(learnt if unseen is None else unseen))
         work = (model_features(learnt), model_target(learnt))
-        score = default_score(forest)
+        by_forest = is_default and method == "boosted"  # which has no out-of-bag rows to rank on
+        ranked = (
+            fitted_estimator("random-forest", learnt, random_state=random_state, n_jobs=n_jobs) if by_forest else forest
+        )
+        score = default_score(ranked)
         parts["rankings"] = {
             score: forest_ranking(
-                forest, score, *work, sample_weight=learnt.sample_weight, row_groups=learnt.row_groups
+                ranked, score, *work, sample_weight=learnt.sample_weight, row_groups=learnt.row_groups
             )
         }
         if calibrate is not None and "explained_on" in parts:
