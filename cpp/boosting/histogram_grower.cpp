@@ -14,7 +14,7 @@ namespace ramify {
 
 namespace {
 
-constexpr std::int64_t least_block = 1 << 14;   ///< rows of a piece of a job
+constexpr std::int64_t least_block = 1 << 13;   ///< rows of a piece of a job
 constexpr std::int64_t most_blocks = 64;        ///< of all rows
 constexpr std::int64_t slice_rows = 1 << 11;    ///< that are sent to the children by one task
 constexpr std::int64_t most_results = 1 << 17;  ///< cuts looked for at once, but for those of one node
@@ -98,7 +98,7 @@ HistogramGrower::HistogramGrower(const FeatureTable& table, const Lanes& lanes, 
 void HistogramGrower::make_room(std::int64_t n_rows, std::int64_t n_rows_in_all) {
   n_rows_ = n_rows;
   n_rows_in_all_ = n_rows_in_all;
-  block_rows_ = std::max(least_block, n_rows / most_blocks + 1);
+  block_rows_ = team_.n_threads() == 1 ? n_rows + 1 : std::max(least_block, n_rows / most_blocks + 1);
   for (auto& rows : rows_) rows.resize(static_cast<std::size_t>(n_rows));
   for (auto& values : values_) values.resize(static_cast<std::size_t>(n_rows * lanes_.stride));
   goes_left_.resize(static_cast<std::size_t>(n_rows));
