@@ -38,6 +38,7 @@ autodoc_typehints = "none"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Ramify"
+html_favicon = "_static/logo.svg"
 html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["ramify.css"]
@@ -45,7 +46,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,
     "navbar_align": "left",
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 5,
     "logo": {
         "text": "Ramify",
         "image_light": "_static/logo.svg",
@@ -72,6 +73,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "min_reported_time": 1,
+    "within_subsection_order": "gallery_figures.InOrder",
 }
 
 

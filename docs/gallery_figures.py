@@ -4,6 +4,25 @@ from matplotlib.figure import Figure
 from sphinx_gallery.scrapers import figure_rst
 
 SHOWN = []
+ORDER = (
+    "who_drives_what",
+    "ontology_features",
+    "predict_hierarchy",
+    "chains",
+    "label_ranking",
+    "partly_known",
+    "compare_methods",
+)
+
+
+class InOrder:
+    """The order of the examples: what matters, what is predicted, how methods compare."""
+
+    def __init__(self, src_dir):
+        self.src_dir = src_dir
+
+    def __call__(self, filename):
+        return ORDER.index(filename.removeprefix("plot_").removesuffix(".py"))
 
 
 def last_figure(block, block_vars, gallery_conf):  # noqa: ARG001

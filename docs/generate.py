@@ -24,6 +24,12 @@ MODULES = (
     "models",
 )
 
+BENCHMARKS = (
+    *("forest", "forest_large", "rows", "extreme_all", "extreme", "accuracy", "nominal", "label_ranking", "chains"),
+    *("partly_known", "rank", "ranking", "selection", "discoveries", "explain", "read", "cluster", "builds", "trust"),
+)
+"""Their order on the page: time, accuracy, rankings and claims, the rest."""
+
 
 def write_generated_pages(folder: Path) -> None:
     """Write the generated pages into the documentation's folder where they changed."""
@@ -142,7 +148,9 @@ def performance_page(benchmarks: Path, saved: Path) -> str:
         performance_summary(saved),
         "```{contents}\n:local:\n:depth: 1\n```",
     ]
-    for path in sorted([*saved.glob("*.md"), *saved.glob("*.txt")], key=lambda path: path.stem.removeprefix("bench_")):
+    place = {name: at for at, name in enumerate(BENCHMARKS)}
+    found = [*saved.glob("*.md"), *saved.glob("*.txt")]
+    for path in sorted(found, key=lambda path: (place[path.stem.removeprefix("bench_")], path.name)):
         text = path.read_text(encoding="utf-8").strip()
         if path.suffix == ".md":
             parts.append(re.sub(r"^#+", lambda marks: marks.group() + "#", text, flags=re.M))

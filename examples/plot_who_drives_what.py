@@ -1,9 +1,9 @@
 """
-Who drives what
-===============
+What predicts what
+==================
 
 A forest ranks features for a hierarchy of labels, globally and for each branch: a label and everything below it.
-The data are generated, so the driving features are known.
+The data are generated, so it is known which features matter.
 """
 
 from ramify import ForestClassifier, ForestRanker

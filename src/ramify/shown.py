@@ -12,13 +12,13 @@ def shown_number(value: float | None) -> str:
     Examples
     --------
     >>> from ramify.shown import shown_number
-    >>> [shown_number(value) for value in (0.8213, 1, 0.02797, -0.0046, 12.34, 12345.6, 0, 0.0000123)]
-    ['0.82', '1.00', '0.028', '-0.0046', '12.3', '12,346', '0', '1.2e-05']
+    >>> [shown_number(value) for value in (0.8213, 1, 0.02797, -0.00046, 12.34, 12345.6, 0, 0.0000123)]
+    ['0.82', '1.00', '0.028', '-0.00046', '12.3', '12,346', '0', '1.2e-05']
     """
     if value is None or value != value:
         return "–"
     size = abs(value)
-    if not isfinite(value) or (0 < size < 0.00095):
+    if not isfinite(value) or (0 < size < 0.000095):
         return f"{value:.1e}"
     if size >= 99.95:
         return f"{value:,.0f}"

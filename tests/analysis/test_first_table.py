@@ -53,7 +53,7 @@ def test_nothing_is_said_of_a_label_of_two_rows(go_like, results):
     content = report_content(results)
     label = content["labels"]["names"].index(rare)
     assert driving(content, content["methods"][0], label) == []
-    assert content["labels"]["untested"][label].startswith("2 rows")
+    assert content["labels"]["untested"][label].startswith("only 2 rows")
     assert label not in content["methods"][0]["drives"]
     assert any(rare in sentence and "would help" in sentence for sentence in unclaimed_reasons(results))
 
@@ -119,5 +119,5 @@ def test_branches_of_features_that_names_tell_are_claimed_and_said():
     assert {"meta|p0 and below", "meta and below"} <= claimed
     assert not claimed & {"meta|p1 and below", "meta|p2 and below", "meta|p3 and below"}
     (sentence,) = branch_sentences(found.discoveries)
-    assert sentence.startswith("5 branches of features were asked about beside single features. 2 of them")
+    assert sentence.startswith("5 branches of features were tested beside single features. 2 of them")
     assert any(sentence in own for own in (claims_lines(found), report_content(found)["claims"]["sentences"]))

@@ -37,7 +37,7 @@ def test_fit_measures_on_the_test_part_beside_the_prior(files, tmp_path, capsys)
     assert run("fit", files / "toy.train.arff", files / "toy.test.arff", "--model", model, "--trees", 20) == 0
     shown = capsys.readouterr().out
     assert "Measured on 40 test rows" in shown
-    assert "prior alone" in shown
+    assert "prior: the baseline" in shown
     assert "AUPRC, pooled" in shown
     forest = ramify.load(model)
     assert (forest.target_kind_, forest.n_estimators) == ("hierarchy", 20)

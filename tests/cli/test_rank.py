@@ -37,7 +37,7 @@ def test_prints_who_drives_what_with_planted_features(hierarchical):
     assert driver in line
     assert " q=" in line or " q<" in line
     assert "at FDR 10 %, each a feature that predicts its branch beyond all other features." in output
-    assert "● predicts the branch beyond the others" in " ".join(output.split())
+    assert "● predicts the branch beyond all other features" in " ".join(output.split())
     assert "drives" not in output
     assert "at most 0.1, if p-values are valid" in " ".join(output.split())
     assert "█" in output
@@ -249,7 +249,7 @@ def test_chains_say_which_labels_help_which(tmp_path):
 
 def test_association_is_never_called_drive(hierarchical, tmp_path):
     text = run(hierarchical[1], "--trees", 5, "--given", "nothing", "--report", tmp_path / "a.html")
-    assert "associated with the branch, by itself or through others" in " ".join(text.split())
+    assert "associated with the branch, directly or through other features" in " ".join(text.split())
     assert "drives" not in text
     verdict = re.search(r'"verdict":\[([^]]*)\]', (tmp_path / "a.html").read_text())[1]
     assert "driver" not in verdict

@@ -249,12 +249,12 @@ def test_more_folds_or_neighbours_than_rows_are_refused_before_the_work(tmp_path
 def test_a_target_that_nobody_named_is_told(tmp_path, capfd):
     data = tmp_path / "data.csv"
     data.write_text("x,sold\n1,0\n2,1\n3,0\n4,1\n", encoding="utf-8")
-    read = f"4 rows, 1 features, target: sold, 2 classes (taken by its place; --target names another), {data}"
+    read = f"4 rows, 1 features, target: sold, 2 classes (the last column; --target names another), {data}"
     for command in (["rank", data, "--fdr", "none"], ["fit", data, "-o", tmp_path / "m.ramify"]):
         code, shown, _ = run(capfd, *command, "--trees", 2)
         assert code == 0
         assert " ".join(shown.split()).startswith(read)
-        assert "taken by its place" not in run(capfd, *command, "--trees", 2, "--target", "sold")[1]
+        assert "the last column" not in run(capfd, *command, "--trees", 2, "--target", "sold")[1]
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="the system has no pseudo-terminals")

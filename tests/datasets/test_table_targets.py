@@ -127,7 +127,7 @@ def test_ranks_in_every_row_are_rankings():
 def test_rows_without_a_target_are_left_out_and_counted():
     data = target(["a", "b", None, "a", ""] * 5)
     assert data.n_samples == 15
-    assert "10 of 25 rows have no value in t and are left out (--missing-target error)." in data.notes
+    assert "10 of 25 rows have no value in t and are left out." in data.notes
     with pytest.raises(ValueError, match="10 rows have no value in t, the first is row 3"):
         target(["a", "b", None, "a", ""] * 5, missing_target="error")
     with pytest.raises(ValueError, match="No row has a value in the target t"):

@@ -41,7 +41,7 @@ def compare_methods(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Results:
-    """Compare methods on one data set, every one on the same folds, with the prior alone beside them.
+    """Compare methods on one data set, every one on the same folds, with the baseline "prior" beside them.
 
     Parameters
     ----------

@@ -11,15 +11,15 @@ from ramify.ranking import Claim, Discoveries
 
 STANDINGS = ("claimed", "associated", "ranked")
 MEANINGS = {
-    "claimed": "predicts the branch beyond the others",
-    "associated": "associated with the branch, by itself or through others",
-    "ranked": "best ranked otherwise, not shown to matter",
+    "claimed": "predicts the branch beyond all other features",
+    "associated": "associated with the branch, directly or through other features",
+    "ranked": "best ranked of the rest, not shown to matter",
 }
 """How a feature stands to a branch, the most that can be said first."""
 
 _COUNTED = {
     "others": "each a feature that predicts its branch beyond all other features",
-    "nothing": "each a feature that is associated with its branch, by itself or through others",
+    "nothing": "each a feature that is associated with its branch, directly or through other features",
 }
 
 _NAMED = 5
@@ -108,10 +108,17 @@ def associated_sentences(results: Results) -> list[str]:
         return []
     n_features = len({claim.feature for claim in associations.claims})
     if not n_features:
-        return [f"No feature is associated with any branch at an error rate of {100 * associations.fdr:g} %."]
-    are = "1 feature is" if n_features == 1 else f"{n_features:,} features are"
-    pairs = f"{len(associations.claims):,} pairs of feature and branch"
-    return [f"{are} associated with branches, by themselves or through others, at the same error rate: {pairs}."]
+        return [f"No feature is associated with any branch at FDR {100 * associations.fdr:g} %."]
+    n_branches = len({claim.branch for claim in associations.claims})
+    branches = "one branch" if n_branches == 1 else f"{n_branches:,} branches"
+    return [
+        f"{_are(n_features)} associated with {branches}, directly or through other features "
+        f"(FDR {100 * associations.fdr:g} %)."
+    ]
+
+
+def _are(n_features: int) -> str:
+    return "1 feature is" if n_features == 1 else f"{n_features:,} features are"
 
 
 def branch_sentences(discoveries: Discoveries) -> list[str]:
@@ -122,7 +129,7 @@ def branch_sentences(discoveries: Discoveries) -> list[str]:
     for claim in discoveries.claims:
         if claim.feature in discoveries.feature_branches:
             claimed.setdefault(claim.feature, []).append(claim.branch_name)
-    asked = f"{len(discoveries.feature_branches):,} branches of features were asked about beside single features"
+    asked = f"{len(discoveries.feature_branches):,} branches of features were tested beside single features"
     if not claimed:
         return [f"{asked}, and none is claimed."]
     some = "; ".join(f"{name}: {', '.join(branches[:3])}" for name, branches in list(claimed.items())[:_NAMED])
@@ -153,12 +160,12 @@ def unclaimed_reasons(results: Results) -> list[str]:
     doubtful = {member for name in discoveries.doubtful for member in members[name]}
     if features & doubtful:
         sentences.append(
-            f"{len(features & doubtful):,} associated features cannot be claimed, since other features tell the same: "
-            "leaving near copies out would help."
+            f"{_are(len(features & doubtful))} associated but cannot be claimed: other features carry the same "
+            "information. Leaving out near copies would help."
         )
     if features - doubtful:
         sentences.append(
-            f"{len(features - doubtful):,} features are associated with branches that they are not shown to predict "
-            "beyond the others: what they tell, others may tell too. More rows would help."
+            f"{_are(len(features - doubtful))} associated with branches but not shown to predict them beyond all "
+            "other features, which may carry the same information. More rows would help."
         )
     return sentences

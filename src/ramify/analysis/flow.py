@@ -61,7 +61,7 @@ def analyse(
     methods : sequence of str, optional
         Of `RANKING_METHODS`; the first is shown in full. By default "genie3_oob", gains on rows that a tree has not
         seen, which favour no noise; forests without such rows (extra trees, boosted trees) are ranked by "genie3", and
-        the results say so. Scores per label of "genie3" are credit on out-of-bag rows too, where there are any.
+        the results say so. Scores per label of "genie3" are gains on out-of-bag rows too, where there are any.
     ensemble : {"random-forest", "bagging", "extra-trees", "boosted"}, default="random-forest"
         The forest that scores.
     n_estimators : int, default=100
@@ -69,7 +69,7 @@ def analyse(
     n_neighbors, n_iterations
         Of Relief: neighbours, and the share (up to 1.0) or number of rows that it visits.
     fdr : float or None, default=0.1
-        Expected share of false claims that a feature predicts a branch beyond the others, and apart from these of false
+        Expected share of false claims that a feature predicts a branch beyond all others, and apart from these of false
         associations, by `ramify.ranking.discoveries`; None for no tests. Claims need out-of-bag rows, which extra trees
         have not, and 100 rows; associations need neither. Prepared tables are ranked without tests and curves, which
         need the values.

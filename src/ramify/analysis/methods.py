@@ -426,8 +426,8 @@ MODEL_METHODS = {
 }
 """Methods that predict. `build(data, random_state=..., n_jobs=..., verbose=..., **forest parameters)`."""
 
-HELD_OUT = "credit on out-of-bag rows"
-IN_BAG = "in-bag gains, which credit a feature that is good for anything to every branch"
+HELD_OUT = "gain on out-of-bag rows"
+IN_BAG = "in-bag gain, which credits a feature that is good for anything to every branch"
 """What scores per label of a forest are."""
 
 OWN_METHOD = "scores as computed by this method."

@@ -78,7 +78,7 @@ def out_of_bag_predictions(model: Any) -> Predicted | None:
 
 
 def model_measures(model: Any, truth: Any, predicted: Predicted, columns: Any = None) -> pd.DataFrame:
-    """Measures of predictions, with the prior alone beside them.
+    """Measures of predictions, with the baseline "prior" beside them.
 
     Parameters
     ----------

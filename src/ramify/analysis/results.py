@@ -299,5 +299,5 @@ class Results:
             parts.append(html_table(caption, ["ranking", self.quality_name], rows))
         if self.measures is not None:
             rows = [(str(name), row["model"], row["prior"]) for name, row in self.measures.iterrows()]
-            parts.append(html_table(self.measured_on, ["measure", "model", "prior alone"], rows))
+            parts.append(html_table(self.measured_on, ["measure", "model", "prior"], rows))
         return "".join(parts) or html_table("Results", ["", ""], [("data", repr(self.dataset))])

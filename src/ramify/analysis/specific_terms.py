@@ -31,6 +31,8 @@ class Term:
 def specific_terms(model: Any, X: Any, k: int) -> list[list[Term]]:
     """The labels predicted for each row below which nothing is predicted, the most enriched first.
 
+    A label of every training row, as the root of an ontology is, is not among them.
+
     Parameters
     ----------
     model : estimator
@@ -57,6 +59,7 @@ def specific_terms(model: Any, X: Any, k: int) -> list[list[Term]]:
     rows = []
     for row in range(deepest.shape[0]):
         labels = deepest.indices[deepest.indptr[row] : deepest.indptr[row + 1]]
+        labels = labels[model.prior_[labels] < 1]
         said = np.asarray(probabilities[[row]][:, labels]).ravel()
         enrichment = said / frequency[labels]
         best = np.argsort(-enrichment, kind="stable")[:k]

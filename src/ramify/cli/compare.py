@@ -21,9 +21,9 @@ from ramify.cli.options import (
 )
 from ramify.cli.terminal import (
     command_line,
-    console,
     json_text,
     say,
+    show,
     shows_progress,
     table,
     write_figure,
@@ -93,10 +93,10 @@ def compare(
     a method; or it has columns dataset and method and one per measure, as 'ramify study export' writes. It is tested by
     Friedman, Nemenyi, Holm, Wilcoxon, Dunn and the Bayesian signed-rank test.
 
-    With a target, all methods are fitted on the same folds, with the prior alone beside them. Two of them differ where
-    a t-test for resampled values says so, corrected over all pairs; folds share training rows, and a plain test would
-    find differences that are none. The report has the values and a critical-difference diagram for every measure.
-    'ramify study' compares over many data sets.
+    With a target, all methods are fitted on the same folds, and so is a baseline, prior, that knows only how frequent
+    labels are. Two methods differ where a t-test for resampled values says so, corrected over all pairs; folds share
+    training rows, and a plain test would find differences that do not exist. The report has the values and a
+    critical-difference diagram for every measure. 'ramify study' compares over many data sets.
 
     \b
     Examples:
@@ -109,7 +109,7 @@ def compare(
     from ramify.report import write_report
 
     keep_inputs()
-    if len(data) == 1 and not target and hierarchy is None and data[0].lower().endswith(TABLES):
+    if len(data) == 1 and not target and hierarchy is None and not reading and data[0].lower().endswith(TABLES):
         compare_results(
             data[0],
             measure=measure,
@@ -164,7 +164,7 @@ def _print(results: Results, data: Dataset) -> None:
         for measure, comparison in results.comparisons.items()
     ]
     title = f"Mean over the folds ± standard deviation{counted_once(data)}"
-    console().print(table(title, ["measure", *methods], rows))
+    show(table(title, ["measure", *methods], rows))
     for name, value in results.facts.items():
         if name.endswith("left out"):
             say(f"{name}: {value}")
@@ -180,6 +180,7 @@ def _mean_and_spread(values: pd.Series) -> str:
 def _content(results: Results) -> dict[str, Any]:
     return {
         measure: {
+            "verdict": comparison.verdict,
             "sentence": comparison.sentence,
             "ranks": comparison.ranks.to_dict(),
             "mean": comparison.table.mean().to_dict(),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.terminal import command_line, json_text, print_whole, say, table, write_figure, wrote
+from ramify.cli.terminal import command_line, json_text, say, show, table, write_figure, wrote
 from ramify.writing import whole_text, write_table
 
 if TYPE_CHECKING:
@@ -71,13 +71,15 @@ def _print(tests: TestResults) -> None:
         (str(name), f"{line['mean']:.3f}", f"{line['rank']:.2f}", int(line["ahead_of"]), int(line["better_than"]))
         for name, line in comparison.to_frame().iterrows()
     ]
-    print_whole(table("", ["method", "mean", "mean rank", "ahead of", "better than"], rows))
+    show(table("", ["method", "mean", "mean rank", "ahead of", "better than"], rows), whole=True)
     pairs = [
         (f"{line.first} - {line.second}", *map(_p_value, (line.nemenyi, line.holm, line.wilcoxon, line.dunn)),
          " / ".join(f"{chance:.2f}" for chance in (line.first_better, line.equal, line.second_better)))
         for line in tests.to_frame().itertuples()
     ]  # fmt: skip
-    print_whole(table("p-values", ["pair", "Nemenyi", "Holm", "Wilcoxon", "Dunn", "first / equal / second"], pairs))
+    show(
+        table("p-values", ["pair", "Nemenyi", "Holm", "Wilcoxon", "Dunn", "first / equal / second"], pairs), whole=True
+    )
     click.echo("Holm and Wilcoxon are corrected by Holm, Dunn is not. The last column: Bayesian signed-rank test.")
 
 

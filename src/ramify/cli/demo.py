@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ramify.cli.options import output_options, running_options
-from ramify.cli.terminal import console, json_text, shows_progress, table
+from ramify.cli.terminal import console, json_text, show, shows_progress, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -175,7 +175,7 @@ def _grow(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
     if fitted.measures is not None:
         model, prior = fitted.measures.iloc[0][["model", "prior"]]
         n_test = N_ROWS - N_TRAIN
-        guide.say(f"AUPRC on the other {n_test}: {model:.3f}; the labels' frequencies alone give {prior:.3f}")
+        guide.say(f"AUPRC on the other {n_test}: {model:.3f}; baseline (label frequencies): {prior:.3f}")
     return fitted
 
 
@@ -200,7 +200,7 @@ def _rank(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
         ranking.save(guide.folder / RANKING.format(name))
     n_planted = int(_planted(data).sum())
     rows = [(name, one.names[one.order[0]], _planted_found(data, one)) for name, one in results.rankings.items()]
-    guide.terminal.print(table("", ["method", "best feature", f"planted among the best {n_planted}"], rows))
+    show(table("", ["method", "best feature", f"planted among the best {n_planted}"], rows))
     return results
 
 
@@ -224,7 +224,7 @@ def _check(guide: Guide, results: Results) -> None:
             f"a forest of genie3_oob's best {size} features: AUPRC {own.values[2]:.3f}; of {size} random {chance:.3f}"
         )
     n_claims, n_true = _planted_claims(results)
-    guide.say(f"{n_claims} claims that a feature drives a branch, at an error rate of 10 %; {n_true} are planted")
+    guide.say(f"{n_claims} discoveries at FDR 10 %; {n_true} of them are planted")
 
 
 def _planted_claims(results: Results) -> tuple[int, int]:
@@ -247,11 +247,11 @@ def _planted_claims(results: Results) -> tuple[int, int]:
 
 
 def _show_branches(guide: Guide, data: Dataset, ranking: FeatureRanking) -> None:
-    guide.step("Branches", "which features drive which branch of the hierarchy", "rank", "--label", "transport")
+    guide.step("Branches", "which features predict which branch of the hierarchy", "rank", "--label", "transport")
     rows = []
     for branch in BRANCHES:
         inside = [j for j, name in enumerate(data.label_names) if name == branch or name.startswith(f"{branch}/")]
         drives = data.truth[:, inside].any(axis=1)
         best = ranking.for_label(branch).order[:4].tolist()
         rows.append((branch, ", ".join(data.feature_names[j] + (" ✓" if drives[j] else "") for j in best)))
-    guide.terminal.print(table("", ["branch", "top features (✓ planted there)"], rows))
+    show(table("", ["branch", "top features (✓ planted there)"], rows))

@@ -94,7 +94,7 @@ def explain(
     if as_json:
         click.echo(json_text([{**one, "features": one["features"][:top]} for one in explained]))
     elif not quiet:
-        _show(explained, top, titles)
+        _show(explained, top, titles, " in log-odds" if hasattr(model, "decision_function") else "")
     if output is not None:
         frame = explanation.to_frame().drop(columns="row")
         write_table(Path(output), [list(frame.columns), *frame.itertuples(index=False)])
@@ -157,8 +157,8 @@ def _plain(value: Any) -> Any:
     return None if number != number else number
 
 
-def _show(explained: list[dict[str, Any]], top: int, titles: Mapping[str, str]) -> None:
-    from ramify.cli.terminal import print_whole, table
+def _show(explained: list[dict[str, Any]], top: int, titles: Mapping[str, str], unit: str) -> None:
+    from ramify.cli.terminal import show, table
     from ramify.datasets.term_names import titled
 
     if not explained:
@@ -176,8 +176,8 @@ def _show(explained: list[dict[str, Any]], top: int, titles: Mapping[str, str]) 
         if rest:
             rows.append((f"{len(rest)} other features", "", _signed(sum(item["contribution"] for item in rest))))
         label = titled(one["label"], titles)
-        title = f"{label}: {shown_number(one['prediction'])}, from a base of {shown_number(one['base'])}"
-        print_whole(table(title, ["feature", "value", "contribution"], rows))
+        title = f"{label}: {shown_number(one['prediction'])}{unit}, from a base of {shown_number(one['base'])}"
+        show(table(title, ["feature", "value", "contribution"], rows), whole=True)
 
 
 def _signed(value: float) -> str:

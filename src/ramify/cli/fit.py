@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 @click.option("--folds", default=None, show_default="3 for chains and by default on tables", type=WholeNumber(0),
               help="Cross-validate where there is neither a test part nor out-of-bag rows.")  # fmt: skip
 @click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
-@figure_option("the measures of the model beside the prior alone")
+@figure_option("the measures of the model beside the baseline (prior)")
 @running_options
 @set_option
 @report_option
@@ -93,7 +93,7 @@ def fit(
 
     Where the files are named as train, valid and test parts, the test part is kept for the measures; otherwise they are
     taken out of bag, and of chains by cross-validation; boosted trees, extra-trees and auto have them with --folds.
-    The prior alone stands beside the model.
+    The baseline beside the model, prior, knows only how frequent each label is.
 
     \b
     Examples:

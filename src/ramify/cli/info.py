@@ -36,7 +36,7 @@ ROWS = (
     ("known_share", "  known cells"),
     ("least_known", "  least known"),
     ("without_label", "  rows without a label"),
-    ("without_positive", "  labels without a positive"),
+    ("without_positive", "  labels without rows"),
     ("without_positive_in_train", "  ... in train"),
     ("hierarchy", "  hierarchy"),
     ("feature_hierarchy", "feature hierarchy"),

@@ -125,7 +125,7 @@ def described(data: Dataset, *, chosen: bool) -> str:
     if len(columns) == 1 and kind.has_one_label:
         target = f"{columns[0]}, {target}"
     if data.target is not None and not chosen and not kind.has_sets and not kind.ranks_labels:
-        target += " (taken by its place; --target names another)"
+        target += " (the last column; --target names another)"
     return f"{data.n_samples:,} rows, {data.n_features:,} features, target: {target}, {data.source}"
 
 

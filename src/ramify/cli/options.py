@@ -134,33 +134,33 @@ def data_options(command: Command) -> Command:
 
 
 _READING = (
-    ("--id", "identifier", str, False, "Column that names the rows; 'none' for none [default: found]."),
+    ("--id", "identifier", str, False, "Row identifier: its column, or 'none' [default: detected]."),
     ("--ignore", "ignore", str, True, "Column to leave out; several times for several; * stands for anything."),
-    ("--keep", "keep", str, True, "Column to take as a feature whatever it seems to be."),
-    ("--nominal", "categorical", str, True, "Column whose numbers are codes."),
+    ("--keep", "keep", str, True, "Column to use as a feature even if it would be left out."),
+    ("--nominal", "categorical", str, True, "Column whose numbers are codes, not amounts."),
     ("--kind", "kind", click.Choice(["classes", "labels", "hierarchy", "numbers", "rankings", "mixed"]), False,
-     "What the target is [default: told by its cells]."),
+     "What the target is [default: detected]."),
     ("--weight", "weight", str, False, "Column that weights the rows."),
     ("--groups", "groups", str, False, "Column that says which rows belong together: patients, families, sites."),
-    ("--label-separator", "label_separator", str, False, "What separates labels of a set in a cell [default: found]."),
-    ("--path-separator", "path_separator", str, False, "What separates steps of a path in a cell [default: found]."),
+    ("--label-separator", "label_separator", str, False, "What separates labels in a cell [default: detected]."),
+    ("--path-separator", "path_separator", str, False, "What separates steps of a path [default: detected]."),
     ("--missing-target", "missing_target", click.Choice(["leave-out", "empty", "error"]), False,
      "Rows without a target: leave them out, take an empty label set, or stop [default: leave-out]."),
     ("--dates", "dates", click.Choice(["parts", "days", "dmy", "mdy"]), True,
      "What dates become: parts or days [default: what varies]; dmy or mdy says which comes first in 01/02/2024."),
-    ("--separator", "separator", str, False, "What separates cells: a sign, or 'tab' [default: found]."),
-    ("--decimal", "decimal", click.Choice([".", ","]), False, "Decimal sign [default: found]."),
-    ("--encoding", "encoding", str, False, "Encoding of text, as latin-1 [default: found]."),
+    ("--separator", "separator", str, False, "What separates cells: a character, or 'tab' [default: detected]."),
+    ("--decimal", "decimal", click.Choice([".", ","]), False, "Decimal sign [default: detected]."),
+    ("--encoding", "encoding", str, False, "Text encoding, such as latin-1 [default: detected]."),
     ("--sheet", "sheet", str, False, "Sheet of an Excel file."),
     ("--annotations", "annotations", click.Path(), False,
-     "File with the target of the rows, joined by their names: GAF, GMT, pairs (row, label) or a table."),
+     "File with the target, joined by row identifier: GAF, GMT, pairs (row, label) or a table."),
     ("--aspect", "aspect", click.Choice(["P", "F", "C"]), False, "Of GAF annotations, only those of this aspect."),
     ("--evidence", "evidence", str, True, "Of GAF annotations, only those with this code; several times for several."),
     ("--min-rows", "min_rows", WholeNumber(1), False,
-     "Labels of --annotations that fewer rows have are left out [default: 10]."),
+     "Leave out labels of --annotations with fewer rows [default: 10]."),
     ("--add-branches", "add_branches", click.Choice(["sum", "mean", "max"]), False,
      "Add inner nodes of the feature hierarchy as features, from those below them."),
-    ("--unknown", "unknown", str, False, "What target cells hold where nothing is known [default: nothing]."),
+    ("--unknown", "unknown", str, False, "What marks unknown target cells [default: empty cells]."),
 )  # fmt: skip
 """Option, the parameter of `ramify.datasets.read` that it is, its type, whether several are taken, and its help."""
 
@@ -183,9 +183,9 @@ def reading_options(command: Command) -> Command:
     return _with(
         with_reading,
         click.option(
-            "--nested", is_flag=True, help="The target columns are the levels of a hierarchy [default: found]."
+            "--nested", is_flag=True, help="The target columns are the levels of a hierarchy [default: detected]."
         ),
-        click.option("--strict", is_flag=True, help="Stop where anything would be noted about a column."),
+        click.option("--strict", is_flag=True, help="Stop instead of noting something about a column."),
         *(
             click.option(option, name, type=kind, multiple=several, default=None, help=text)
             for option, name, kind, several, text in _READING

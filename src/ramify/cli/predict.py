@@ -47,8 +47,8 @@ if TYPE_CHECKING:
               help="Write the predictions: .csv, .tsv or .xlsx; standard output otherwise.")  # fmt: skip
 @click.option("--probabilities", is_flag=True, help="One column per label (or pair, of rankings): its probability.")
 @click.option("--top", type=click.IntRange(min=1),
-              help="The so many most probable labels with their probabilities; of a hierarchy the most specific ones "
-              "predicted, by how much likelier they are than by their frequency.")  # fmt: skip
+              help="So many labels with their probabilities, the most probable; of a hierarchy the most specific "
+              "predicted, with how much likelier they are than by their frequency.")  # fmt: skip
 @click.option("--specific", is_flag=True, help="Of a hierarchy, only the most specific labels predicted.")
 @click.option("--per-label", type=OutputFile(*TABLES), help="Write how well each label is predicted: .csv, .xlsx.")
 @click.option("--cafa", type=OutputFile(),
@@ -78,7 +78,7 @@ def predict(
 
     Columns are found by name; those that the model does not know are left out, and those that are not there are taken
     as missing. What is missing, new or no longer as it was at fit is told on standard error. Where the data has
-    targets, a table of measures follows, with the prior alone beside the model. It goes to standard output if the
+    targets, a table of measures follows, with the baseline (prior) beside the model. It goes to standard output if the
     predictions go to a file. --json prints that table, or the predictions if they go to no file; --quiet prints
     neither. A report shows it, how well each label is predicted and whether the probabilities mean what they say.
 

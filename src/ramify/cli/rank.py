@@ -147,9 +147,9 @@ def rank(
     """Rank the features of DATA: which matter, and for which labels.
 
     Prints what predicts what (the labels, collapsed to what fits, each with the features that are claimed to predict
-    it beyond the others, then those associated with it, then the best ranked otherwise) and the top features. Where the
-    files are named as train, valid and test parts, the test part takes no part in the ranking and is kept for
-    --quality.
+    it beyond all other features, then those associated with it, then the best ranked of the rest) and the top features.
+    Where the files are named as train, valid and test parts, the test part takes no part in the ranking and is kept
+    for --quality.
 
     A claim says that a feature tells something about a branch that all other features do not; q is the smallest share
     of false claims, over all features and branches, at which it is made. With -o the claims are written beside the

@@ -25,7 +25,7 @@ from ramify.analysis.first_table import (
 )
 from ramify.analysis.methods import IN_BAG, branch_credit
 from ramify.cli.inputs import described
-from ramify.cli.terminal import bar, console, packed, plain, say, table
+from ramify.cli.terminal import bar, console, packed, plain, say, show, table
 from ramify.datasets.term_names import titled
 from ramify.ranking import Claim, FeatureRanking, group_frame, subtree_groups
 from ramify.ranking.discovery import plain_discoveries
@@ -113,7 +113,6 @@ def _write_branches(results: Results, ranking: FeatureRanking, path: Path) -> No
 
 def print_ranked(results: Results, labels: Sequence[str], *, n_top: int, n_branches: int, chosen: bool) -> None:
     """Print everything for people; `chosen` says whether they named the target."""
-    screen = console()
     data, titles = _dataset(results), results.titles
     say(described(data, chosen=chosen))
     credit = branch_credit(results.label_ranking) if results.per_label() else ""
@@ -121,20 +120,20 @@ def print_ranked(results: Results, labels: Sequence[str], *, n_top: int, n_branc
         for label in labels:
             ranking = results.label_ranking.for_label(label)
             title = _titled(label, titles) + (f": {credit}" if credit else "")
-            screen.print(_top_table(ranking, results.claims_of(label), title, n_top, titles))
+            show(_top_table(ranking, results.claims_of(label), title, n_top, titles))
     else:
         if results.per_label():
-            screen.print(_branch_table(results, n_branches, titles))
+            show(_branch_table(results, n_branches, titles))
         for method, ranking in results.rankings.items():
-            screen.print(_top_table(ranking, results.claims_of(), f"Top features by {method}", n_top, titles))
+            show(_top_table(ranking, results.claims_of(), f"Top features by {method}", n_top, titles))
         if results.label_importances:
-            screen.print(_helping_labels_table(results, n_branches, titles))
+            show(_helping_labels_table(results, n_branches, titles))
         if data.feature_hierarchy is not None:
-            screen.print(_group_table(results, n_top, titles))
+            show(_group_table(results, n_top, titles))
     for name in ("Efficiency", "FUJI") if len(results.rankings) > 1 else ():
         say(f"{name}, {results.facts[name]}.")
     for shown in _quality_tables(results):
-        screen.print(shown)
+        show(shown)
     if credit == IN_BAG:
         say(f"Features of a branch are ranked by {credit}.")
     for line in claims_lines(results):
@@ -248,24 +247,22 @@ def _branch_table(results: Results, n_lines: int, titles: Mapping[str, str]) -> 
 
     ranking = results.label_ranking
     lines = branches_that_fit(results, n_lines)
-    n_hidden = len(ranking.label_names) - len(lines)
-    hidden = f" ({len(lines)} of {len(ranking.label_names)} labels; the others are below them or have no importance)"
-    credit = branch_credit(ranking)
-    by = f"by {ranking.origin['method']}" + (f" ({credit.partition(',')[0]})" if credit else "")
-    title = f"What predicts what, {by}" + (hidden if n_hidden else "")
+    n_labels = len(ranking.label_names)
+    title = "What predicts what" + (f": {len(lines)} of {n_labels:,} labels" if len(lines) < n_labels else "")
     names = {name: cut_name("  " * depth + plain(titles.get(name, name)), _WIDEST) for depth, name in lines}
     room = console().width - max(map(len, (*names.values(), "label"))) - 7  # the lines and blanks of the table
     tested = results.discoveries is not None or results.associations is not None
-    shown = Table(title=title, title_justify="left", title_style="bold")
+    shown = Table(title=title)
     shown.add_column("label", no_wrap=True)
     shown.add_column("features", no_wrap=True)
     for _, name in lines:
         beside = [_unit(line, tested) for line in _branch_lines(results, name)]
         shown.add_row(Text(names[name]), packed(beside or [(_few_rows(results, name), "dim")], room))
-    if tested:
-        standings = dict.fromkeys(line["standing"] for _, name in lines for line in _branch_lines(results, name))
-        shown.caption = "; ".join(f"{MARKS[s]} {MEANINGS[s]}" for s in STANDINGS if s in standings)
-        shown.caption_justify = "left"
+    standings = dict.fromkeys(line["standing"] for _, name in lines for line in _branch_lines(results, name))
+    meanings = [f"{MARKS[standing]} {MEANINGS[standing]}" for standing in STANDINGS if standing in standings]
+    credit = branch_credit(ranking).partition(",")[0] or "score"
+    by = f"ranked by {credit} ({ranking.origin['method']})"
+    shown.caption = "; ".join([*meanings, by] if tested else [by, "not tested"]) + "."
     return shown
 
 
@@ -311,10 +308,10 @@ def claims_lines(results: Results) -> list[str]:
     if results.discoveries is None:
         return [f"No claims: {results.no_claims}.", *beside_claims] if results.no_claims else []
     claims = results.discoveries
-    lines = [f"{discovery_count(claims)}.", claims.guarantee]
+    lines = [f"{discovery_count(claims)}.", *([claims.guarantee] if claims.claims else [])]
     if claims.groups:
         number = "1 group" if len(claims.groups) == 1 else f"{len(claims.groups)} groups"
-        lines.append(f"{number} of features that cannot be told apart: they are claimed together.")
+        lines.append(f"Features that cannot be told apart are claimed as one: {number}.")
     lines += branch_sentences(claims)
     if claims.doubtful:
         lines.append(f"No claim can be made of {len(claims.doubtful)}: {', '.join(list(claims.doubtful)[:5])}.")
@@ -340,7 +337,7 @@ def _top_table(
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
+    shown = Table(title=plain(title))
     lines = _top_lines(ranking, claims, n_top)
     has_q = any(line["q"] is not None for line in lines)
     for name, justify in (("rank", "right"), ("feature", "left"), ("score", "right"), ("", "left"), ("q", "right")):
@@ -378,22 +375,22 @@ def _quality_tables(results: Results) -> list[Table]:
             [method, weighted, results.knn_baseline, weighted - results.knn_baseline]
             for method, weighted in results.knn_quality.items()
         ]
-        title = f"Nearest neighbours, {results.quality_name}"
-        shown.append(table(title, ["method", "weighted", "unweighted", "gain"], rows))
+        title = f"Nearest neighbours, {results.quality_name}: features weighted by the ranking, or all alike"
+        shown.append(table(title, ["method", "weighted", "unweighted", "difference"], rows))
     if results.curves:
         random = results.random_curve
-        columns = ["features", *results.curves, *(["random", "random 97.5 %"] if random is not None else [])]
+        columns = ["features", *results.curves, *(["random order", "its upper 97.5 %"] if random is not None else [])]
         rows = []
         for at, size in enumerate(next(iter(results.curves.values())).sizes.tolist()):
             line: list[Any] = [int(size), *(float(curve.values[at]) for curve in results.curves.values())]
             if random is not None and random.high is not None:
                 line += [float(random.values[at]), float(random.high[at])]
             rows.append(line)
-        shown.append(table(f"{results.quality_name} of a forest as features are added", columns, rows))
+        shown.append(table(f"{results.quality_name} of a forest that uses only the best features", columns, rows))
         areas = [[method, curve.area] for method, curve in results.curves.items()]
         if random is not None:
-            areas.append(["random", random.area])
-        shown.append(table("Area under these curves", ["method", "area"], areas))
+            areas.append(["random order", random.area])
+        shown.append(table("Area under these curves", ["order", "area"], areas))
     return shown
 
 

@@ -20,7 +20,7 @@ from ramify.cli.options import (
     report_option,
     set_option,
 )
-from ramify.cli.terminal import command_line, console, json_text, plain, shows_progress, wrote
+from ramify.cli.terminal import command_line, console, json_text, plain, show, shows_progress, wrote
 from ramify.cli.terminal import table as text_table
 from ramify.writing import TABLES, write_table
 
@@ -300,12 +300,12 @@ def _print(summary: dict[str, Any], lines: list[dict[str, Any]], per_row: bool) 
             [title, *(f"{100 * summary[column][name]:.1f} %" for column in columns.values())]
             for name, title in SELECTION_MEASURES.items()
         ]
-        terminal.print(text_table("Cross-validation", ["measure", *columns], rows))
+        show(text_table("Cross-validation", ["measure", *columns], rows))
         terminal.print(f"{100 * summary['cross_validation']['share']:.1f} % of the features selected per row")
     n_shown = 20
     title = "Selected features of each row" if per_row else "Selected features"
     if lines:
-        terminal.print(text_table(title, list(lines[0]), [list(line.values()) for line in lines[:n_shown]]))
+        show(text_table(title, list(lines[0]), [list(line.values()) for line in lines[:n_shown]]))
     if len(lines) > n_shown:
         terminal.print(f"... {len(lines) - n_shown} more; -o FILE.csv writes all.")
 
@@ -327,7 +327,7 @@ def _print_explanation(selected: Selected, row: str, titles: Mapping[str, str], 
     else:
         cells = table.astype(object).where(table.notna(), "").to_numpy().tolist()
         heads = [name.replace("_", " ") for name in table.columns]
-        console().print(text_table(f"Row {plain(row)}", heads, cells))
+        show(text_table(f"Row {plain(row)}", heads, cells))
 
 
 def _listed(names: list[str]) -> str:

@@ -22,7 +22,7 @@ from ramify.cli.options import (
     processes_option,
     report_option,
 )
-from ramify.cli.terminal import command_line, json_text, plain, print_whole, progress, wrote
+from ramify.cli.terminal import command_line, json_text, plain, progress, show, wrote
 from ramify.cli.terminal import table as text_table
 from ramify.writing import whole_file, whole_text
 
@@ -148,7 +148,7 @@ def data_(name: str, data: Path | None, as_json: bool, quiet: bool) -> None:
     n_there = sum(state == "there" for state in states.values())
     if not quiet:
         rows = [(each.name, states[each.name], ", ".join(each.files), each.licence) for each in sets]
-        print_whole(text_table("", ["data set", "state", "files in the data folder", "licence"], rows))
+        show(text_table("", ["data set", "state", "files in the data folder", "licence"], rows), whole=True)
         for source in dict.fromkeys(each.source for each in sets):
             names = [each.name for each in sets if each.source == source]
             click.echo(plain(f"From {source}: {', '.join(names)}."))
@@ -180,7 +180,7 @@ def status(loaded: _Loaded, as_json: bool, quiet: bool) -> None:
         return
     rows = [(*index, *map(int, values)) for index, values in zip(counts.index, counts.to_numpy(), strict=True)]
     if not quiet:
-        print_whole(text_table("", ["data set", "method", "done", "failed", "waiting"], rows))
+        show(text_table("", ["data set", "method", "done", "failed", "waiting"], rows), whole=True)
         click.echo("For the data sets as the last run read them; 'ramify study run' reads them again.")
     for _, failure in chosen.errors().iterrows():
         last = failure["error"].strip().splitlines()[-1]
@@ -236,7 +236,7 @@ def compare(loaded: _Loaded, measure: str, loss: bool | None, report: str | None
             (name, f"{line.mean:.3f}", f"{line.rank:.2f}", int(line.ahead_of), int(line.better_than))
             for name, line in zip(result.ranks.index, result.to_frame().itertuples(), strict=True)
         ]
-        print_whole(text_table(measure, ["method", "mean", "rank", "ahead of", "significantly better than"], rows))
+        show(text_table(measure, ["method", "mean", "rank", "ahead of", "significantly better than"], rows), whole=True)
         click.echo(plain(result.sentence))
     wrote(report, quiet=quiet)
 
@@ -358,7 +358,7 @@ def _show_table(chosen: Study, measure: str) -> None:
     """Means of a measure; those that are not over all splits are named."""
     values = chosen.table(measure)
     rows = [(index, *map(float, row)) for index, row in _rows(values)]
-    print_whole(text_table(measure, ["data set", *values.columns], rows))
+    show(text_table(measure, ["data set", *values.columns], rows), whole=True)
     for (dataset, method), row in chosen.counts(measure).iterrows():
         if 0 < row["measured"] < row["splits"]:
             failed = f", {row['failed']} failed" if row["failed"] else ""

@@ -124,7 +124,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    shown = Table(title=plain(title), header_style="bold")
     lines = [list(row) for row in rows]
     for at, name in enumerate(columns):
         numeric = bool(lines) and all(isinstance(line[at], (int, float)) for line in lines)
@@ -134,14 +134,34 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     return shown
 
 
-def print_whole(shown: Table) -> None:
-    """Print a table with every cell on one line, beyond the terminal's width if need be."""
+def show(shown: Table, *, whole: bool = False) -> None:
+    """Print a table, with its title and caption as wide as the terminal rather than as the table.
+
+    Parameters
+    ----------
+    shown : Table
+        What to print.
+    whole : bool
+        Whether every cell stays on one line, beyond the terminal's width if need be.
+    """
     from rich.measure import Measurement
+    from rich.text import Text
 
     terminal = console()
-    unlimited = terminal.options.update(max_width=100_000)
-    terminal.width = max(terminal.width, Measurement.get(terminal, unlimited, shown).maximum)
-    terminal.print(shown)
+    title, caption = shown.title, shown.caption
+    shown.title = shown.caption = None
+    if title:
+        terminal.print(Text(str(title), style="bold"))
+    if whole:
+        width = terminal.width
+        unlimited = terminal.options.update(max_width=100_000)
+        terminal.width = max(width, Measurement.get(terminal, unlimited, shown).maximum)
+        terminal.print(shown)
+        terminal.width = width
+    else:
+        terminal.print(shown)
+    if caption:
+        terminal.print(Text(str(caption), style="dim"))
 
 
 def _shown(cell: Any) -> str:
@@ -176,15 +196,15 @@ def show_measures(measures: pd.DataFrame | None, title: str, *, as_json: bool) -
         }
         click.echo(json.dumps({"measured_on": title, "measures": content}))
         return
-    columns = {"model": "model", "prior": "prior alone", "better": "better"}
+    columns = {"model": "model", "prior": "prior", "better": "better if"}
     if measures["left_out"].any():
         columns["left_out"] = "left out"
     rows = zip(measures.index, *(measures[name].tolist() for name in columns), strict=True)
-    shown = table(title, ["measure", *columns.values()], rows)
+    measured = table(title, ["measure", *columns.values()], rows)
+    measured.caption = "prior: the baseline, which knows only how frequent each label is, or the mean of each number"
     if "left_out" in columns:
-        shown.caption = "left out: labels, targets or rows for which the measure is not defined"
-        shown.caption_justify = "left"
-    console().print(shown)
+        measured.caption += "; left out: labels, targets or rows for which the measure is not defined"
+    show(measured)
 
 
 def write_label_measures(table: pd.DataFrame | None, path: str, titles: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ramify.compare.result_table import check_table
+from ramify.compare.result_table import check_data_sets
 from ramify.parameters import check_integer, check_real
 
 _BLOCK = 2_000
@@ -66,7 +66,7 @@ def signed_rank_probabilities(
     >>> bool(found["first_better"][0] > 0.95)
     True
     """
-    values = check_table(table)
+    values = check_data_sets(table)
     check_real("signed_rank_probabilities", "rope", rope, low=0)
     check_real("signed_rank_probabilities", "prior_strength", prior_strength, low=0, open_low=True)
     check_integer("signed_rank_probabilities", "n_draws", n_draws, low=1)

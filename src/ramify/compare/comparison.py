@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import pandas as pd
 
 from ramify.compare.omnibus import FriedmanResult, friedman
 from ramify.compare.posthoc import critical_distance, nemenyi, wilcoxon
-from ramify.compare.result_table import average_ranks, check_table, wins
+from ramify.compare.result_table import average_ranks, check_data_sets, wins
 from ramify.parameters import check_option
 from ramify.shown import listed
 
@@ -161,8 +160,7 @@ def compare(
     {'forest': 1.0, 'tree': 2.0}
     """
     check_option("compare", "test", test, ("nemenyi", "wilcoxon"))
-    values = check_table(table)
-    _refuse_folds(values)
+    values = check_data_sets(table)
     ranks = average_ranks(values, larger_is_better=larger_is_better, digits=digits).sort_values(kind="stable")
     beaten = wins(values, larger_is_better=larger_is_better, digits=digits)
     n_datasets, n_methods = values.shape
@@ -228,23 +226,6 @@ def _wilcoxon(values: pd.DataFrame, names: list[str], larger_is_better: bool, di
             pair.adjusted if ahead >= 0 else 1.0
         )
     return p_values
-
-
-_FOLD = re.compile(r"(fold|split|repeat|repetition|run|seed)s?\W*\d*", re.IGNORECASE)
-
-
-def _refuse_folds(values: pd.DataFrame) -> None:
-    """Refuse rows that share training rows, or are of one data set."""
-    index = values.index
-    named = [str(name) for name in index.names if name is not None and _FOLD.fullmatch(str(name))]
-    named += [str(row) for row in index if _FOLD.fullmatch(str(row))][:1]
-    if named or not index.is_unique:
-        what = f"are folds or runs ({named[0]!r})" if named else "name a data set more than once"
-        raise ValueError(
-            f"compare takes data sets that are independent of each other, and rows of this table {what}: folds share "
-            "rows, and most differences that a test over them finds are none. Give one row per data set, such as the "
-            "mean over its folds, or compare on one data set by ramify.analysis.compare_methods."
-        )
 
 
 def _sentence(ranks: pd.Series, test: FriedmanResult, p_values: pd.DataFrame, distance: float, alpha: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ramify.compare.result_table import rank_methods
+from ramify.compare.result_table import check_data_sets, rank_methods
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def friedman(table: Any, *, digits: int | None = None) -> FriedmanResult:
     >>> friedman([[1, 2, 3], [1, 2, 3], [1, 3, 2], [2, 1, 3]]).statistic
     4.5
     """
-    ranks = rank_methods(table, digits=digits).to_numpy()
+    ranks = rank_methods(check_data_sets(table), digits=digits).to_numpy()
     n_datasets, n_methods = ranks.shape
     spread = np.sum((ranks.mean(axis=0) - (n_methods + 1) / 2) ** 2)
     within = np.sum((ranks - (n_methods + 1) / 2) ** 2)

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from ramify.compare.result_table import average_ranks, check_table, rounded_table
+from ramify.compare.result_table import average_ranks, check_data_sets, rounded_table
 from ramify.parameters import check_option, check_real
 
 Alternative = Literal["two-sided", "less", "greater"]
@@ -40,7 +40,7 @@ def nemenyi(table: Any, *, digits: int | None = None) -> pd.DataFrame:
     array([1.   , 0.193, 0.002])
     """
     ranks = average_ranks(table, digits=digits)
-    n_datasets = len(check_table(table))
+    n_datasets = len(check_data_sets(table))
     distance = np.abs(ranks.to_numpy()[:, None] - ranks.to_numpy()[None, :])
     statistic = distance / _standard_error(len(ranks), n_datasets) * np.sqrt(2)
     p_values = stats.studentized_range.sf(statistic, len(ranks), np.inf)
@@ -92,7 +92,7 @@ def holm(
     [['2', True], ['1', True]]
     """
     ranks = average_ranks(table, larger_is_better=larger_is_better, digits=digits)
-    n_datasets = len(check_table(table))
+    n_datasets = len(check_data_sets(table))
     return holm_of_ranks(ranks, n_datasets, control=control, alternative=alternative, alpha=alpha)
 
 
@@ -161,7 +161,7 @@ def wilcoxon(
     """
     check_option("wilcoxon", "alternative", alternative, ("two-sided", "less", "greater"))
     check_option("wilcoxon", "correction", correction, ("holm", "bh"))
-    values = rounded_table(table, digits)
+    values = rounded_table(check_data_sets(table), digits)
     rows = []
     for first, second in _pairs(list(values.columns), control):
         difference = _differences(values[first].to_numpy(), values[second].to_numpy())
@@ -205,7 +205,7 @@ def dunn(table: Any, *, alternative: Literal["two-sided", "one-sided"] = "two-si
     [1.0, 0.225, 0.008]
     """
     check_option("dunn", "alternative", alternative, ("two-sided", "one-sided"))
-    values = check_table(table, gaps=True)
+    values = check_data_sets(table, gaps=True)
     there = values.notna().to_numpy()
     n_values = int(there.sum())
     ranks = np.full(values.shape, np.nan)

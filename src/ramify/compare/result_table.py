@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+_FOLD = re.compile(r"(?:.*[\W_])?(?:cv|fold|split|repeat|repetition|run|seed)s?", re.IGNORECASE)
+_NUMBERED = re.compile(rf"{_FOLD.pattern}[\W_]*\d+", re.IGNORECASE)
+
+
+def check_data_sets(table: Any, *, gaps: bool = False) -> pd.DataFrame:
+    """`check_table` for tests over data sets, whose rows must not share training rows or be of one data set."""
+    values = check_table(table, gaps=gaps)
+    index = values.index
+    named = [str(name) for name in index.names if name is not None and _FOLD.fullmatch(str(name))]
+    numbered = [str(row) for row in index if _NUMBERED.fullmatch(str(row))]
+    named += numbered if len(numbered) > 1 else []
+    if named or not index.is_unique:
+        what = f"are folds or runs ({named[0]!r})" if named else "name a data set more than once"
+        raise ValueError(
+            f"Tests over data sets need rows that are independent of each other, and rows of this table {what}: folds "
+            "share rows, and most differences that a test over them finds do not exist. Give one row per data set, "
+            "such as the mean over its folds, or compare on one data set by ramify.analysis.compare_methods."
+        )
+    return values
 
 
 def check_table(table: Any, *, gaps: bool = False) -> pd.DataFrame:

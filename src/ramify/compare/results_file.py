@@ -12,6 +12,8 @@ _DATASET = ("dataset", "data set", "data", "set", "fold")
 _METHOD = ("method", "algorithm", "model", "classifier", "learner")
 _NO_VALUES = ("split", "fold", "seed", "run", "repeat", "seconds", "cpu_seconds", "peak_megabytes")
 
+_DATA = "To compare methods on data instead, name its target (--target) or say what the target is (--kind)."
+
 
 def read_results(path: str | Path, *, measure: str | None = None) -> pd.DataFrame:
     """A table of results with a row per data set and a column per method.
@@ -40,10 +42,10 @@ def read_results(path: str | Path, *, measure: str | None = None) -> pd.DataFram
         raise ValueError(f"{file} has a column per method, not per measure; leave --measure out.")
     first = frame.columns[0]
     if frame[first].isna().any() or frame[first].duplicated().any():
-        fault = "a row without a name" if frame[first].isna().any() else f"{_twice(frame[first])!r} twice"
+        fault = "a row without a name" if frame[first].isna().any() else f"'{_twice(frame[first])}' twice"
         raise ValueError(
             f"The first column of {file} must name the data sets, each once; it has {fault}. A table with a line per "
-            "value needs columns called dataset and method."
+            f"value needs columns called dataset and method. {_DATA}"
         )
     table = frame.set_index(first)
     table.index = table.index.map(str)
@@ -101,7 +103,7 @@ def _numbers(column: pd.Series, file: Path) -> pd.Series:
     if wrong.any():
         raise ValueError(
             f"{file} holds {column[wrong].iloc[0]!r} for {column.name!r} on {column.index[wrong][0]!r}, which is no "
-            "number. A table of results has numbers only; for data to learn from name the target with --target."
+            f"number, and a table of results has numbers only. {_DATA}"
         )
     return numbers
 

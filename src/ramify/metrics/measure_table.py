@@ -1,4 +1,4 @@
-"""Tables of measures, always with what a prior alone would reach beside the model."""
+"""Tables of measures, always with what the baseline "prior" reaches beside the model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def measure_table(
     classes: Any = None,
     hierarchy: Hierarchy | None = None,
 ) -> pd.DataFrame:
-    """All measures of a target, for a model and for its prior alone.
+    """All measures of a target, for a model and for its baseline, the prior.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ def measured_bars(measures: pd.DataFrame) -> Figure:
     figure, axes = plain_figure(7, 0.7 + 0.42 * len(measures))
     for at, (name, values) in enumerate(zip(("model", "prior"), (measures["model"], measures["prior"]), strict=True)):
         largest = measures[["model", "prior"]].abs().max(axis=1).replace(0, 1)
-        label = "model" if name == "model" else "prior alone"
+        label = "model" if name == "model" else "prior"
         places = np.arange(len(measures)) + 0.36 * at
         axes.barh(places, (values / largest).fillna(0), height=0.34, color=(COLOURS[0], NEUTRAL)[at], label=label)
         for y, value, share in zip(places, values, (values / largest).fillna(0), strict=True):

@@ -173,7 +173,7 @@ def test_labels_without_enough_rows_are_untested(found):
     Y[:, 3] = 0
     Y[:4, 3] = 1
     rare = discoveries(forest(), X, Y, random_state=0)
-    assert rare.untested == {"b": "4 rows with it, fewer than 10"}
+    assert rare.untested == {"b": "only 4 rows with it; 10 are needed"}
     assert "b" not in rare.branches
     assert rare.for_branch("b").claims == ()
     assert found.untested == {}

@@ -452,6 +452,6 @@ def _with_identifier(columns: Iterable[Column]) -> list[Column]:
     if best is not None:
         chosen = found[best]
         found[best] = replace(
-            chosen, role="identifier", decision="names the rows", option="identifier=None (--id none) takes none"
+            chosen, role="identifier", decision="row identifier", option="identifier=None (--id none) takes none"
         )
     return found

@@ -368,7 +368,7 @@ def _told(table: Table, j: int, role: Any, kind: str) -> Column:
         "groups": "keeps rows together",
     }
     share = float(missing.mean()) if len(missing) else 0.0
-    return Column(table.names[j], role, kind, n_different, share, decision.get(role, "names the rows"))
+    return Column(table.names[j], role, kind, n_different, share, decision.get(role, "row identifier"))
 
 
 def _oddities(table: Table, inspection: Inspection, target: ReadTarget, positions: Sequence[int]) -> list[str]:
@@ -529,7 +529,7 @@ def _refuse_unlikely(table: Table, position: int, wishes: ColumnWishes) -> None:
     holds = {
         "date": "holds dates",
         "text": "holds free text",
-        "identifier": "names the rows",
+        "identifier": "identifies the rows",
         "empty": "is empty in every row",
     }.get(found.kind)
     is_free = found.kind == "text" and found.n_values >= 0.5 * table.n_rows

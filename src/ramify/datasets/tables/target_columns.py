@@ -160,7 +160,7 @@ def _without_missing(
         raise UnreadableTarget(f"{why} Name another target.")
     rows = np.flatnonzero(~unknown)
     y = found.y.iloc[rows].reset_index(drop=True) if hasattr(found.y, "iloc") else found.y[rows]
-    told = f"{n_unknown} of {len(unknown)} rows have no value in {listed} and are left out (--missing-target error)."
+    told = f"{n_unknown} of {len(unknown)} rows have no value in {listed} and are left out."
     return ReadTarget(replace(found, y=y, notes=(*found.notes, told)), notation, rows)
 
 

@@ -151,10 +151,10 @@ def _pair_outcome(names: tuple[str, ...], target: Any, used: np.ndarray) -> Outc
 
 
 def _too_few(n_with: float, n_without: float, having: str = "with it", lacking: str = "without it") -> str:
-    if n_with < FEWEST:
-        return f"{int(n_with)} rows {having}, fewer than {FEWEST}"
-    if n_without < FEWEST:
-        return f"{int(n_without)} rows {lacking}, fewer than {FEWEST}"
+    for n_rows, which in ((int(n_with), having), (int(n_without), lacking)):
+        if n_rows < FEWEST:
+            rows = "only 1 row" if n_rows == 1 else f"only {n_rows} rows"
+            return f"{rows} {which}; {FEWEST} are needed" if n_rows else f"no row {which}"
     return ""
 
 

@@ -21,12 +21,12 @@ _OVER = {
     "per_feature": "The expected average, over the selected features, of the share of false claims is at most {fdr:g}",
 }
 _STATEMENTS = {
-    "others": "{feature} predicts {branch} beyond the others",
+    "others": "{feature} predicts {branch} beyond all other features",
     "nothing": "{feature} is associated with {branch}",
 }
 _MEANINGS = {
-    "others": "given all other features, the feature tells something about the branch",
-    "nothing": "the feature tells something about the branch, by itself or through others",
+    "others": "the feature carries information about the branch that the other features do not",
+    "nothing": "the feature carries information about the branch, directly or through other features",
 }
 
 

@@ -21,6 +21,9 @@ def _part(results: Results) -> list[dict[str, Any]]:
         {
             "measure": measure,
             "verdict": comparison.verdict,
+            "better": [
+                [str(name), other] for name in sorted(comparison.ranks.index) for other in _worse(comparison, name)
+            ],
             "sentence": comparison.sentence,
             "test": _test(comparison) if of_folds else "",
             "ranks": {str(name): rounded(rank) for name, rank in comparison.ranks.items()},
@@ -42,6 +45,10 @@ def _part(results: Results) -> list[dict[str, Any]]:
         }
         for measure, comparison in results.comparisons.items()
     ]
+
+
+def _worse(comparison: Comparison, name: str) -> list[str]:
+    return sorted(map(str, comparison.better_than(name)))
 
 
 def _test(comparison: Comparison) -> str:

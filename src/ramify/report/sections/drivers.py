@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ramify.analysis.first_table import STANDINGS
+from ramify.analysis.first_table import MARKS, MEANINGS, STANDINGS
 from ramify.report.markdown import escaped, heading, markdown_table
 from ramify.report.section import Content, Section
 from ramify.shown import shown_number
@@ -12,10 +12,7 @@ from ramify.shown import shown_number
 N_LABELS = 40
 """Branches listed in Markdown; the rest is in the JSON form."""
 
-_MARKDOWN = {"claimed": "● {}", "associated": "○ {}", "ranked": "· {}"}
-_LEGEND = (
-    "● predicts the branch beyond the others; ○ is associated with it; · is best ranked otherwise, not shown to matter."
-)
+_LEGEND = "; ".join(f"{MARKS[standing]} {meaning}" for standing, meaning in MEANINGS.items()) + "."
 
 
 def has_branches(content: Content) -> bool:
@@ -62,7 +59,7 @@ def _markdown(content: Content) -> list[str]:
     rows = []
     for label in order[:N_LABELS]:
         beside = driving(content, method, label)[: content["chips"]]
-        top = ", ".join(_MARKDOWN[standing].format(name) if is_tested(content) else name for name, standing in beside)
+        top = ", ".join(f"{MARKS[standing]} {name}" if is_tested(content) else name for name, standing in beside)
         top = top or content["labels"]["untested"][label] or ""
         examples = "" if labels["examples"] is None else f"{labels['examples'][label]:,}"
         quality = (

@@ -44,11 +44,19 @@ def _comparison_verdict(content: dict[str, Any]) -> list[str]:
     if not content["comparisons"]:
         return []
     first, *others = content["comparisons"]
-    if not others:
-        return [first["verdict"]]
-    n_same = sum(comparison["verdict"] == first["verdict"] for comparison in others)
-    same = {0: "none says", 1: "1 says"}.get(n_same, f"{n_same} say")
-    return [f"By {first['measure']}: {first['verdict']}", f"Of {len(others)} other measures {same} exactly the same."]
+    if len(others) < 2:
+        return (
+            [f"By {one['measure']}: {one['verdict']}" for one in content["comparisons"]]
+            if others
+            else [first["verdict"]]
+        )
+    n_same = sum(comparison["better"] == first["better"] for comparison in others)
+    same = {0: "None", 1: "One", len(others): "All"}.get(n_same, f"{n_same}")
+    says = "says" if n_same < 2 else "say"
+    return [
+        f"By {first['measure']}: {first['verdict']}",
+        f"{same} of the {len(others)} other measures {says} the same.",
+    ]
 
 
 def _finding(content: dict[str, Any]) -> list[str]:
@@ -62,17 +70,16 @@ def _finding(content: dict[str, Any]) -> list[str]:
         return [f"Ranked first, not tested: {first}."] if first else [_concentration_sentence(content)]
     sentences = []
     for key in tested:
-        n_pairs = sum(map(len, features[key][1:]))
+        n_features = len({feature for of_branch in features[key] for feature in of_branch})
         beyond = key == "claims" and features["given"] == "others"
         first = _first_features(content, "claimed" if beyond else "associated")
         if beyond and content["claims"]:
             sentences.append(content["claims"]["count"] + (f": {first}." if first else "."))
-        elif n_pairs:
-            sentences.append(f"Associated, by themselves or through others: {first or f'{n_pairs:,} pairs'}.")
+        elif n_features:
+            what = first or f"{n_features:,} features with {sum(map(bool, features[key])):,} branches"
+            sentences.append(f"Associated, directly or through other features: {what}.")
         else:
-            sentences.append(
-                "No feature is associated with any branch: as far as these rows tell, the ranking is by chance."
-            )
+            sentences.append("No feature is associated with any branch: the ranking may be chance.")
     if len(sentences) == 2 and any(map(len, features["claims"])) and any(map(len, features["associations"])):
         return sentences[:1]  # the association follows in the last sentence
     return sentences
@@ -85,13 +92,10 @@ def _first_features(content: dict[str, Any], standing: str) -> str:
     if method is None or len(labels["names"]) < 2:
         return ""
     examples = labels["examples"] or [0] * len(labels["names"])
-    roots = [j for j, parents in enumerate(labels["parents"]) if not parents]
-    if len(roots) == 1:
-        roots = [j for j, parents in enumerate(labels["parents"]) if parents == roots] or roots
-    roots.sort(key=lambda j: -examples[j])
-    others = sorted(set(range(len(examples))) - set(roots), key=lambda j: -examples[j])
+    tops = sorted(_tops(labels), key=lambda j: -examples[j])
+    others = sorted(set(range(len(examples))) - set(tops), key=lambda j: -examples[j])
     leads: dict[str, int] = {}
-    for label in [*roots, *(others if standing == "claimed" else ())]:
+    for label in [*tops, *(others if standing == "claimed" else ())]:
         features = driving(content, method, label)
         if features and features[0][1] == standing:
             leads.setdefault(features[0][0], label)
@@ -101,11 +105,25 @@ def _first_features(content: dict[str, Any], standing: str) -> str:
     return listed([f"{feature} {word} {labels['names'][label]}" for feature, label in leads.items()])
 
 
+def _tops(labels: dict[str, Any]) -> list[int]:
+    """The labels at the top; below a single one, and below one that every row has, those under it."""
+    children: dict[int, list[int]] = {}
+    roots = [label for label, parents in enumerate(labels["parents"]) if not parents]
+    for label, parents in enumerate(labels["parents"]):
+        for parent in parents:
+            children.setdefault(parent, []).append(label)
+    tops: dict[int, None] = {}
+    waiting = children.get(roots[0], roots) if len(roots) == 1 else roots
+    for label in waiting:
+        tops |= dict.fromkeys(children.get(label, [label]) if labels["untested"][label] else [label])
+    return list(tops)
+
+
 def _quality(content: dict[str, Any]) -> list[str]:
     """How well the target is predicted, beside what its frequencies alone give."""
     if content["measures"]:
         first = content["measures"]["table"]["rows"][0]
-        return [f"Prediction: {first[0]} {first[1]}, with the prior alone {first[2]} ({content['measures']['on']})."]
+        return [f"Prediction: {first[0]} {first[1]}, baseline (prior) {first[2]} ({content['measures']['on']})."]
     labels = content["labels"]
     known = [
         (quality, prior)
@@ -116,7 +134,7 @@ def _quality(content: dict[str, Any]) -> list[str]:
         quality, prior = (float(np.mean(values)) for values in zip(*known, strict=True))
         name = labels["quality_name"]
         of = f"the {len(known):,} {labels['nouns']}" if len(known) > 1 else "the label"
-        return [f"Mean {name} of {of}: {shown_number(quality)}, by their frequencies alone {shown_number(prior)}."]
+        return [f"Mean {name} of {of}: {shown_number(quality)}, baseline (label frequencies) {shown_number(prior)}."]
     return []
 
 
@@ -137,7 +155,7 @@ def _open_end(content: dict[str, Any]) -> list[str]:
     if not n_more or not claimed:
         return []
     more = "1 more feature is" if n_more == 1 else f"{n_more:,} more features are"
-    return [f"{more} associated with branches, but other features may tell the same."]
+    return [f"{more} associated with branches, but may only repeat what other features say."]
 
 
 def _data_sentence(data: dict[str, Any]) -> str:

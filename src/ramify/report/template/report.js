@@ -21,7 +21,7 @@
     if (x === null || x === undefined) return "–";
     const size = Math.abs(x);
     if (size === 0) return "0";
-    if (size < 0.00095) return x.toExponential(1);
+    if (size < 0.000095) return x.toExponential(1);
     if (size >= 99.95) return Math.round(x).toLocaleString("en");
     return x.toFixed(size >= 9.995 ? 1 : size >= 0.0995 ? 2 : 1 - Math.floor(Math.log10(size * 1.005)));
   }
@@ -231,10 +231,10 @@
   }
   function columns() {
     const list = [{ key: "place", title: "#", number: true }, { key: "feature", title: "Feature" }, { key: "score", title: methods[state.method].name, down: true }];
-    if (tests) list.push({ key: "p", title: "p", number: true }, { key: "q", title: "q", number: true });
+    if (tests && Object.keys(tests[state.label + 1]).length) list.push({ key: "p", title: "p", number: true }, { key: "q", title: "q", number: true });
     if (features.planted) list.push({ key: "planted", title: "Planted", down: true });
     if (features.selected) list.push({ key: "selected", title: "Selected", down: true });
-    if (withBranches >= 0 && nLabels > 1) list.push({ key: "drives", title: !isTested ? "Matters most for" : features.given === "others" ? "Predicts most" : "Goes most with", other: true });
+    if (withBranches >= 0 && nLabels > 1 && methods[branchMethod()].drives.some((label) => label >= 0)) list.push({ key: "drives", title: !isTested ? "Matters most for" : features.given === "others" ? "Predicts most" : "Goes most with", other: true });
     if (methods.length > 1) methods.forEach((m, i) => list.push({ key: "rank" + i, title: m.name, number: true, other: true, now: i === state.method }));
     return list;
   }
@@ -577,7 +577,7 @@
     const line = make("p", "more");
     for (const [title, save] of Object.entries(kinds)) {
       const button = make("button", "", `Save as ${title}`);
-      button.type = "button"; button.setAttribute("aria-label", `Save ${name} as ${title}`);
+      button.type = "button"; button.setAttribute("aria-label", `Save as ${title}: ${name}`);
       button.addEventListener("click", () => save(`${name}.${title.toLowerCase()}`));
       line.append(button, " ");
     }
