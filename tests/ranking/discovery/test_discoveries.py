@@ -213,7 +213,7 @@ def test_the_whole_is_called_all_labels_unless_a_label_is(found, tmp_path):
 def test_every_output_says_which_question_was_asked(found, tmp_path):
     found.save(tmp_path / "claims.csv")
     assert found.question in (tmp_path / "claims.csv").read_text()
-    assert "predicts branch beyond the others" in repr(found)
+    assert "predicts branch beyond all other features" in repr(found)
     assert "at most 0.1" in found._repr_html_()
     assert "given all other features" in found._repr_html_()
     assert "<th>beyond its parent</th>" in found._repr_html_()
