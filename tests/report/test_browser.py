@@ -261,7 +261,7 @@ def test_pairs_of_a_ranking_are_whole_names_below_their_items(opened, results_of
     page = opened(write_report(results_of_kind("rankings"), tmp_path / "report.html"))
     page.click("#unfold")
     assert page.locator("#tree .pick").all_inner_texts()[:3] == ["tea", "tea>milk", "tea>beer"]
-    assert "decide whether a is preferred to b" in page.locator("#drivers").inner_text()
+    assert "predict whether a is preferred to b" in page.locator("#drivers").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -310,7 +310,7 @@ def test_small_losses_are_told_apart(opened, measured_report):
 def test_the_mark_in_the_bars_of_quality_is_explained(opened, report):
     shown = opened(report).locator(".legend .quality")
     assert shown.is_visible()
-    assert "mark: what the label's frequency alone gives" in shown.inner_text()
+    assert "mark: baseline, from the label's frequency alone" in shown.inner_text()
     assert not opened(report, viewport=PHONE).locator(".legend .quality").is_visible()
 
 
