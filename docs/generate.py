@@ -25,7 +25,19 @@ MODULES = (
 )
 
 BENCHMARKS = (
-    *("forest", "forest_large", "rows", "extreme_all", "extreme", "accuracy", "nominal", "label_ranking", "chains"),
+    *(
+        "forest",
+        "forest_large",
+        "rows",
+        "memory",
+        "extreme_all",
+        "extreme",
+        "accuracy",
+        "defaults",
+        "nominal",
+        "label_ranking",
+        "chains",
+    ),
     *("partly_known", "rank", "ranking", "selection", "discoveries", "explain", "read", "cluster", "builds", "trust"),
 )
 """Their order on the page: time, accuracy, rankings and claims, the rest."""
@@ -150,7 +162,7 @@ def performance_page(benchmarks: Path, saved: Path) -> str:
     ]
     place = {name: at for at, name in enumerate(BENCHMARKS)}
     found = [*saved.glob("*.md"), *saved.glob("*.txt")]
-    for path in sorted(found, key=lambda path: (place[path.stem.removeprefix("bench_")], path.name)):
+    for path in sorted(found, key=lambda path: (place.get(path.stem.removeprefix("bench_"), len(place)), path.name)):
         text = path.read_text(encoding="utf-8").strip()
         if path.suffix == ".md":
             parts.append(re.sub(r"^#+", lambda marks: marks.group() + "#", text, flags=re.M))
