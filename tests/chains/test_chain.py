@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
 
 from ramify.chains import BinaryRelevance, ClassifierChain
 from ramify.chains.chain_order import (
@@ -194,3 +195,52 @@ def test_relief_strength_is_low_for_an_independent_label():
     first = random.randint(0, 2, 200)
     Y = np.column_stack([first, random.randint(0, 2, 200), first ^ (random.rand(200) < 0.1)]).astype(np.uint8)
     assert relief_strength(Y, seed=0).argmin() == 1
+
+
+def test_a_probabilistic_chain_predicts_the_most_probable_of_all_label_sets(small, tree):
+    """Joint probabilities of all label sets, as the product rule writes them; a narrow beam finds no better one."""
+    X, Y = np.asarray(small.X), dense(small)
+    n_labels = Y.shape[1]
+    forest = clone(tree).set_params(max_depth=3)
+    chain = ClassifierChain(forest, order=np.arange(n_labels)[::-1], threshold=None, beam_width=8, random_state=0)
+    chain.fit(X, Y)
+    every = np.array(list(itertools.product([0, 1], repeat=n_labels)))
+    joint = np.ones((len(X), len(every)))
+    for link, label in zip(chain.estimators_, chain.order_, strict=True):
+        earlier = chain.order_[: list(chain.order_).index(label)]
+        for number, label_set in enumerate(every):
+            given = np.column_stack([X, np.tile(label_set[earlier], (len(X), 1))])
+            share = link.predict_proba(given)[:, 1]
+            joint[:, number] *= share if label_set[label] else 1 - share
+    np.testing.assert_allclose(joint.sum(axis=1), 1)
+    rows = np.arange(len(X))
+    numbers = chain.predict(small.X)
+    numbers = np.asarray(numbers.toarray() if hasattr(numbers, "toarray") else numbers) @ 2 ** np.arange(n_labels)[::-1]
+    np.testing.assert_allclose(joint[rows, numbers], joint.max(axis=1))
+    narrow, greedy = (clone(chain).set_params(**of).fit(X, Y) for of in ({"beam_width": 1}, {"threshold": 0.5}))
+    np.testing.assert_array_equal(narrow.predict(X), greedy.predict(X))
+
+
+def test_probabilities_of_a_wide_beam_are_the_marginal_ones(small, tree):
+    X, Y = np.asarray(small.X), dense(small)[:, :2]
+    chain = ClassifierChain(clone(tree).set_params(max_depth=2), threshold=None, beam_width=4).fit(X, Y)
+    share = chain.estimators_[0].predict_proba(X)[:, 1]
+    with_first, without = (
+        chain.estimators_[1].predict_proba(np.column_stack([X, np.full(len(X), has)]))[:, 1] for has in (1, 0)
+    )
+    expected = np.column_stack([share, share * with_first + (1 - share) * without])
+    np.testing.assert_allclose(chain.predict_proba(X), expected)
+
+
+def test_the_most_probable_set_is_right_more_often_than_the_greedy_one():
+    """The first label is there in 45 % of the rows and then has one set; without it four sets share the rest."""
+    rng = np.random.default_rng(0)
+    sets = np.array([[1, 0, 0], [0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]])
+    Y = sets[rng.choice(5, 2000, p=[0.45, 0.14, 0.14, 0.14, 0.13])]
+    X = rng.normal(size=(2000, 1))
+    stump = DecisionTreeClassifier(max_depth=4, min_samples_leaf=100, random_state=0)
+    right = {}
+    for threshold in (0.5, None):
+        chain = ClassifierChain(stump, order=[0, 1, 2], threshold=threshold).fit(X[:1000], Y[:1000])
+        right[threshold] = (chain.predict(X[1000:]) == Y[1000:]).all(axis=1).mean()
+    assert right[None] > right[0.5] + 0.15

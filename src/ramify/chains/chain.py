@@ -49,16 +49,18 @@ class ClassifierChain(LearnerParameters, LabelSetClassifier):
         - "oob": descending out-of-bag accuracy of a forest for the label alone;
         - "canonical": descending absolute coefficient in the first canonical correlation with the features;
         - "search": the best of all orders in cross-validation up to 6 labels, beam search beyond.
-    threshold : float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=0.5
+    threshold : None, float, array-like, {"f1", "cardinality", "density", "batch"}, dict, default=0.5
         Score at which a label is predicted: a number, one number per label, or the threshold that brings the predicted
         label cardinality closest to the training set's ("cardinality"), the same per label ("density"),
         the largest F1 of each label ("f1"), the smallest cost of errors of each label (``{"fp": 1, "fn": 5}``), or
         "cardinality" chosen anew on the rows given to `predict` ("batch"). Labels are passed on along the chain where
-        their probability is at least one half, whatever the threshold.
+        their probability is at least one half, whatever the threshold. None makes it a probabilistic chain: the most
+        probable label set is predicted, found by beam search, which follows several beginnings of each row's set.
     cv : int, default=3
         Folds of `order="search"`.
     beam_width : int, default=5
-        Unfinished orders kept by `order="search"` for more than 6 labels.
+        Unfinished orders kept by `order="search"` for more than 6 labels, and unfinished label sets of each row kept by
+        `threshold=None`; from half the number of label sets on that search is exact.
     n_jobs : int, optional
         Number of parallel jobs.
     random_state : int, RandomState or None
@@ -81,7 +83,8 @@ class ClassifierChain(LearnerParameters, LabelSetClassifier):
 
     References
     ----------
-    L-classifier chains, sections 3.1 and 3.2; J. Read et al., Classifier chains for multi-label classification, 2011.
+    L-classifier chains, sections 3.1 and 3.2; J. Read et al., Classifier chains for multi-label classification, 2011;
+    A. Kumar et al., Beam search algorithms for multilabel learning, 2013 (probabilistic chains).
 
     Examples
     --------
@@ -95,6 +98,8 @@ class ClassifierChain(LearnerParameters, LabelSetClassifier):
     """
 
     _takes_unknown: ClassVar[bool] = True
+    _threshold_options = (None, "f1", "cardinality", "density", "batch")
+    read_after_fit: ClassVar[tuple[str, ...]] = (*LabelSetClassifier.read_after_fit, "beam_width")
     fitted_state: ClassVar[State] = {
         **LabelSetClassifier.fitted_state,
         "order_": integers("n_labels", below="n_labels"),
@@ -102,7 +107,7 @@ class ClassifierChain(LearnerParameters, LabelSetClassifier):
     }
 
     order: ArrayLike | str | None = None
-    threshold: float | str | ArrayLike = 0.5
+    threshold: float | str | ArrayLike | None = 0.5
     cv: int = 3
     beam_width: int = 5
 
@@ -148,7 +153,16 @@ class ClassifierChain(LearnerParameters, LabelSetClassifier):
         self._out_of_bag = chain.out_of_bag
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return chain_probabilities(self.order_, self.estimators_, X)
+        if self.threshold is not None:
+            return chain_probabilities(self.order_, self.estimators_, X)
+        sets, probabilities = probable_label_sets(self.order_, self.estimators_, X, self.beam_width)
+        shares: NDArray[np.float64] = np.einsum("rsl,rs->rl", sets, probabilities)
+        return shares / probabilities.sum(axis=1, keepdims=True)
+
+    def _predicted(self, X: Any) -> NDArray[np.bool_]:
+        if self.threshold is not None:
+            return super()._predicted(X)
+        return probable_label_sets(self.order_, self.estimators_, X, self.beam_width)[0][:, 0]
 
     def importance_frame(self) -> pd.DataFrame:
         """Raw importances: a row per label, a column per feature and per label; 0 for labels that come later.
@@ -255,3 +269,24 @@ def chain_probabilities(
         passed_on = probabilities[:, earlier] >= 0.5 if labels is None else labels[:, earlier]
         probabilities[:, label] = link_probability(link, with_labels(X, passed_on))
     return probabilities
+
+
+def probable_label_sets(
+    order: NDArray[np.intp], links: Sequence[Any], X: Any, width: int
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """The most probable label sets of each row, at most `width`, best first, with their joint probabilities.
+
+    Along the chain the `width` most probable beginnings are kept; of equal ones, those with the label come first.
+    """
+    sets = np.zeros((X.shape[0], 1, len(order)), dtype=bool)
+    joint = np.ones((X.shape[0], 1))
+    for place, (label, link) in enumerate(zip(order, links, strict=True)):
+        known = sets[:, :, order[:place]]
+        share = np.stack([link_probability(link, with_labels(X, known[:, i])) for i in range(known.shape[1])], axis=1)
+        joint = np.concatenate([joint * share, joint * (1 - share)], axis=1)
+        best = np.argsort(-joint, axis=1, kind="stable")[:, :width]
+        sets = np.concatenate([sets, sets], axis=1)
+        sets[:, : known.shape[1], label] = True
+        sets = np.take_along_axis(sets, best[:, :, None], axis=1)
+        joint = np.take_along_axis(joint, best, axis=1)
+    return sets, joint
