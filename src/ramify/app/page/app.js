@@ -47,21 +47,27 @@ function keep() {
   keeping = setTimeout(() => ask("PUT", "/api/choices", choices).catch((error) => state.isLost || tell("trouble", error.message)), 300);
 }
 
-let waiting = 0;
+let waiting = 0, asking = 0;
 async function refresh() {
   clearTimeout(waiting);
+  const turn = ++asking;
   let found;
   try { found = await ask("GET", "/api/state"); } catch (error) {
     if (!state.isLost) tell("trouble", error.message);
     waiting = setTimeout(refresh, 3000);
     return;
   }
+  if (turn !== asking) return;  // an answer that was overtaken knows less than what is here
   if (state.isLost) { state.isLost = false; tell("trouble", ""); }
   const before = new Map(state.runs.map((run) => [run.id, run.state]));
   Object.assign(state, { files: found.files, runs: found.runs, most: found.most_bytes, kept: found.kept });
   byId("version").textContent = found.version;
   drawFiles();
   drawRuns();
+  for (const [done, number] of waits) {
+    const run = runOf(number);
+    if (run && OVER.has(run.state)) { waits.delete(done); done(run); }
+  }
   for (const run of state.runs) {
     if (before.has(run.id) && before.get(run.id) !== run.state && OVER.has(run.state)) ended(run);
   }
@@ -69,7 +75,6 @@ async function refresh() {
   waiting = setTimeout(refresh, busy ? 600 : document.hidden ? 10000 : 3000);
 }
 function ended(run) {
-  for (const [done, number] of waits) if (number === run.id) { waits.delete(done); done(run); }
   if (QUIET.has(run.asked.command)) return;
   announce(`Run ${run.id}, ${named(run)}: ${run.state}.`);
   if (run.id === choices.shown) drawResult();
@@ -80,9 +85,7 @@ const waits = new Map();
 async function finished(asked) {
   const run = await ask("POST", "/api/runs", asked);
   state.runs.push(run);
-  const over = new Promise((done) => waits.set(done, run.id));
-  refresh();
-  return over;
+  return new Promise((done) => { waits.set(done, run.id); refresh(); });
 }
 const runOf = (number) => state.runs.find((run) => run.id === number);
 const named = (run) => `${COMMANDS[run.asked.command]?.title ?? run.asked.command} ${[...(run.asked.target ?? [])].join(", ") || run.asked.data.join(", ")}`;
@@ -298,31 +301,27 @@ function drawReading() {
 }
 function field(id, title, type, value, changedTo, says = "") {
   let input;
-  if (type === "rate") return make("div", { class: "field" }, make("label", { for: id }, title), ...slider(id, value, changedTo), make("small", {}, says));
   if (Array.isArray(type)) input = make("select", { id, onchange: (event) => changedTo(event.target.value) }, ...type.map(([key, text]) => make("option", { value: key, selected: key === String(value) }, text)));
   else if (type === "check") {
     input = make("input", { id, type: "checkbox", checked: Boolean(value), onchange: (event) => changedTo(event.target.checked) });
     return make("div", { class: "field" }, make("label", { for: id }, input, " " + title), make("small", {}, says));
-  } else input = make("input", { id, type: type === "number" ? "number" : "text", value, min: type === "number" ? "0" : null, step: type === "number" ? "any" : null, spellcheck: "false", onchange: (event) => changedTo(event.target.value.trim()) });
+  } else if (type === "rate") input = rate(id, value, changedTo);
+  else input = make("input", { id, type: type === "number" ? "number" : "text", value, min: type === "number" ? "0" : null, step: type === "number" ? "any" : null, spellcheck: "false", onchange: (event) => changedTo(event.target.value.trim()) });
   return make("div", { class: "field" }, make("label", { for: id }, title), input, make("small", {}, says));
 }
 
 // An error rate in percent; 0 stands for no claims, and 10 is the command's own.
-function slider(id, option, changedTo) {
-  const shown = (percent) => (percent === 0 ? "no claims, only a ranking" : `${percent} %`);
-  const percent = option === "none" ? 0 : Math.round(100 * (option || 0.1)), says = make("output", { for: id }, shown(percent));
-  const input = make("input", { id, type: "range", min: "0", max: "30", step: "1", "aria-valuetext": shown(percent),
-    oninput: () => { says.textContent = shown(Number(input.value)); input.setAttribute("aria-valuetext", says.textContent); },
-    onchange: () => changedTo(input.value === "0" ? "none" : input.value === "10" ? "" : String(input.value / 100)) });
-  input.value = percent;  // when its ends are known
-  return [input, says];
+function rate(id, option, changedTo) {
+  const percent = option === "none" ? 0 : Math.round(1e6 * (option || 0.1)) / 1e4;
+  return make("input", { id, type: "number", min: "0", max: "99", step: "any", value: percent,
+    onchange: (event) => changedTo({ "": "", 0: "none", 10: "" }[event.target.value] ?? String(event.target.value / 100)) });
 }
 
 // ---- what to do
 const number = (name, title, says = "") => ({ name, title, type: "number", says });
 const COMMANDS = {
   rank: { title: "Rank", says: "Which features matter for which branch, with claims at an error rate.", fields: [
-    { name: "fdr", title: "Expected share of false claims", type: "rate" },
+    { name: "fdr", title: "Expected share of false claims, %", type: "rate", says: "0 tests no claims." },
     { name: "given", title: "A claim is beyond", type: [["", "all other features"], ["nothing", "nothing: association"]] },
     number("trees", "Trees", "Usually 100."), { name: "quality", title: "Check the ranking against chance", type: "check", says: "Curves of added features; takes longer." },
     { name: "methods", title: "Methods", type: "methods" }, number("seed", "Seed", "Usually 0.")] },
@@ -520,7 +519,7 @@ function againPart(run) {
       drawPairChoices();
     } catch (error) { tell("trouble", error.message); }
   };
-  return make("form", { class: "tools", onsubmit: again }, make("label", { for: "again-fdr" }, "Expected share of false claims"), ...slider("again-fdr", fdr, (option) => { fdr = option; }), make("button", { type: "submit" }, "Test anew"));
+  return make("form", { class: "tools", onsubmit: again }, make("label", { for: "again-fdr" }, "Expected share of false claims, %"), rate("again-fdr", fdr, (option) => { fdr = option; }), make("button", { type: "submit" }, "Test anew"));
 }
 function parsed(text) { try { return JSON.parse(text); } catch { return null; } }
 function measuresPart(run) {
