@@ -120,7 +120,7 @@ def study(data: Path | None, folder: Path, quick: bool = False) -> Study:
     methods = {name: partial(on_real_data, name, trees, few) for name in [*FOUR, *ONE_CHAIN]}
     methods |= {"all orders": partial(all_orders, trees), "VI_prop": partial(planted_found, few, 2 if quick else 30)}
     methods |= {"screening": partial(swept, few), "data": counted}
-    methods["importances"] = partial(averaged_importances, (trees, few), 2 if quick else 30)
+    methods["importances"] = partial(importances, (trees, few), 2 if quick else 30)
     methods["chapter 7"] = partial(described, few)
     n_runs = 2 if quick else 30
     n_of = {(name, method): n_runs for name in [*names, *designs] for method in FOUR}
@@ -234,20 +234,12 @@ def counted(train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # no
     return {**sizes, "LCard": known.cardinality, "LDens": known.density, "Distinct": known.n_distinct}
 
 
-def averaged_importances(
-    trees: tuple[int, int], n_runs: int, train: Dataset, test: Dataset, seed: int
-) -> dict[str, float]:
-    """The importance index of LCC (Figures 5.2 to 5.9 and 6.7 to 6.11), averaged over runs.
-
-    A run of a design has rows of its own; a run on real data draws three quarters of them (section 5.3, A_global).
-    """
+def importances(trees: tuple[int, int], n_runs: int, train: Dataset, test: Dataset, seed: int) -> dict[str, float]:  # noqa: ARG001
+    """The importance index of LCC (Figures 5.2 to 5.9 and 6.7 to 6.11): of one fit, or of all runs of a design."""
     if train.source in SIMULATED:
         matrix = summed_importances(train.source, np.asarray(train.truth), trees[1], n_runs, seed)
     else:
-        X, y = np.vstack([train.X, test.X]), sparse.vstack([train.y, test.y]).tocsr()
-        model = learner("LCC", trees[0], seed).set_params(keep_forests=False)
-        parts = ShuffleSplit(n_runs, test_size=0.25, random_state=seed).split(X)
-        matrix = sum(model.fit(X[rows], y[rows]).importances_ for rows, _ in parts)
+        matrix = learner("LCC", trees[0], seed).set_params(keep_forests=False).fit(train.X, train.y).importances_
     return named(matrix, [*train.feature_names, *train.label_names], train.label_names)
 
 

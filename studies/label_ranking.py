@@ -176,7 +176,7 @@ def tables(study: Study) -> dict[str, str]:
     """The tables of the study's page."""
     all_tau, depth = study.table("tau").sort_index(), study.table("depth").sort_index()
     tau, depth = of_paper(all_tau), of_paper(depth)
-    others = tau[[name for name in tau if name not in PAPER_TAU]]
+    others = tau[[name for name in tau if name not in (*PAPER_TAU, "data")]]
     return {
         "sets": data_sets(study),
         "tau": beside(tau, PAPER_TAU, 3),
@@ -206,7 +206,7 @@ def figures(study: Study) -> dict[str, Figure]:
 
 def of_paper(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the paper's own sets."""
-    return table.loc[[name for name in table.index if name in PAPER_TAU.index]]
+    return table.loc[[name for name in table.index if name in PAPER_TAU.index]].dropna(how="all")
 
 
 def data_sets(study: Study) -> str:
