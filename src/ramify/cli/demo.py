@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ramify.cli.options import output_options, running_options
-from ramify.cli.terminal import console, json_text, show, shows_progress, table
+from ramify.cli.terminal import console, json_text, shows_progress, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -200,7 +200,7 @@ def _rank(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
         ranking.save(guide.folder / RANKING.format(name))
     n_planted = int(_planted(data).sum())
     rows = [(name, one.names[one.order[0]], _planted_found(data, one)) for name, one in results.rankings.items()]
-    show(table("", ["method", "best feature", f"planted among the best {n_planted}"], rows))
+    guide.terminal.print(table("", ["method", "best feature", f"planted among the best {n_planted}"], rows))
     return results
 
 
@@ -254,4 +254,4 @@ def _show_branches(guide: Guide, data: Dataset, ranking: FeatureRanking) -> None
         drives = data.truth[:, inside].any(axis=1)
         best = ranking.for_label(branch).order[:4].tolist()
         rows.append((branch, ", ".join(data.feature_names[j] + (" ✓" if drives[j] else "") for j in best)))
-    show(table("", ["branch", "top features (✓ planted there)"], rows))
+    guide.terminal.print(table("", ["branch", "top features (✓ planted there)"], rows))
