@@ -168,9 +168,15 @@ def _grow(guide: Guide, data: Dataset, seed: int, jobs: int) -> Results:
     from ramify.analysis import fit_model
 
     text = f"{N_TREES} trees learn all labels at once from {N_TRAIN} examples"
-    guide.step("Grow", text, "fit", "-o", "m.ramify")
+    guide.step("Grow", text, "fit", "--method", "random-forest", "-o", "m.ramify")
     fitted = fit_model(
-        data, n_estimators=N_TREES, explain=True, random_state=seed, n_jobs=jobs, verbose=guide.verbose
+        data,
+        method="random-forest",
+        n_estimators=N_TREES,
+        explain=True,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=guide.verbose,
     ).results
     if fitted.measures is not None:
         model, prior = fitted.measures.iloc[0][["model", "prior"]]
