@@ -59,6 +59,8 @@ class ClusRun:
         What was done, in words.
     unused : list of str
         Settings that Ramify does not follow.
+    read : list of Path
+        The settings and the data files.
     """
 
     files: Mapping[str, Fimp]
@@ -66,6 +68,7 @@ class ClusRun:
     data: Dataset
     settings: Sequence[tuple[str, str]]
     unused: Sequence[str]
+    read: Sequence[Path]
 
     def summary(self, n_top: int = 10) -> str:
         """What was done and found, as text."""
@@ -85,6 +88,9 @@ class ClusRun:
         stem = self.settings[0][1].removesuffix(".s")
         texts = {name: fimp.text() for name, fimp in self.files.items()}
         texts[f"{stem}.summary.txt"] = self.summary()
+        read = {path.resolve() for path in self.read}
+        if over := next((name for name in texts if (folder / name).resolve() in read), None):
+            raise ValueError(f"{folder / over} would write over a file that is read. Name another folder.")
         for name, text in texts.items():
             with whole_text(folder / name) as file:
                 file.write(text)
@@ -102,6 +108,7 @@ class _Task:
     positions: list[int]
     targets: list[int]
     attributes: Sequence[Attribute]
+    read: Sequence[Path]
     nodes: dict[str, Hierarchy] = field(default_factory=dict)  # hierarchies of attributes that hold one node per row
     notes: list[tuple[str, str]] = field(default_factory=list)
 
@@ -151,7 +158,7 @@ def run_clus(path: str | Path, *, relief: bool | None = None, n_jobs: int | None
     for section, names in {"Relief": _OF_RELIEF, "Ensemble": _OF_FORESTS, "Model": ("MinimalWeight",)}.items():
         for name in names:  # the file may describe what was not asked for
             settings.text(section, name)
-    return ClusRun(files, measures, task.train, task.notes, settings.unused())
+    return ClusRun(files, measures, task.train, task.notes, settings.unused(), task.read)
 
 
 _OF_RELIEF = ("Iterations", "Neighbours", "WeightNeighbours", "WeightingSigma", "MultilabelDistance")
@@ -205,6 +212,7 @@ def _task(settings: ClusSettings) -> _Task:
         features,
         targets,
         attributes,
+        [settings.path, *files],
         nodes,
     )
     kind = data.target_type

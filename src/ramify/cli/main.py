@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -117,11 +118,20 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _one_line(error: BaseException) -> str:
     """Message of an error without line breaks or terminal control characters."""
     text = str(error) or type(error).__name__
-    if isinstance(error, OSError) and error.strerror and not error.filename:
+    if _lacks_memory(error):
+        text = f"Out of memory ({text}). Close other programs, or give fewer rows, features or trees."
+    elif isinstance(error, OSError) and error.strerror and not error.filename:
         text = f"{error.strerror}. Name another file or folder to write to."
-    if isinstance(error, OSError) and error.filename and error.strerror:
+    elif isinstance(error, OSError) and error.filename and error.strerror:
         text = f"{error.filename}: {_system_fault(error)}"
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether the system had no memory left; it tells so in several ways."""
+    words = ("failed to map segment", "can't start new thread", "bad allocation")
+    out = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or out or any(each in str(error) for each in words)
 
 
 def _system_fault(error: OSError) -> str:

@@ -42,7 +42,9 @@ class OutputFile(click.Path):
         return path
 
 
-def keep_inputs(*, derived: Mapping[str, Iterable[str | Path]] = MappingProxyType({})) -> None:
+def keep_inputs(
+    *, derived: Mapping[str, Iterable[str | Path]] = MappingProxyType({}), reads: Iterable[Path] = ()
+) -> None:
     """Refuse to write over a file that the running command reads, or two results to one file.
 
     Its parameters tell what it reads (every `click.Path`) and what it writes (every `OutputFile`).
@@ -51,9 +53,11 @@ def keep_inputs(*, derived: Mapping[str, Iterable[str | Path]] = MappingProxyTyp
     ----------
     derived : mapping of str to paths, optional
         Further files that an option makes the command write, beside the one that it names.
+    reads : iterable of Path, optional
+        Further files that the command reads, or folders of them.
     """
     context = click.get_current_context()
-    read: set[Path] = set()
+    read = {path.resolve() for path in reads}
     outputs: list[tuple[str, str | Path]] = []
     for param in context.command.params:
         given = context.params.get(param.name or "")
@@ -74,7 +78,7 @@ def keep_inputs(*, derived: Mapping[str, Iterable[str | Path]] = MappingProxyTyp
             if named[option] == name
             else f"{option} {named[option]} writes {name} too and would"
         )
-        if path in read:
+        if path in read or (path.exists() and not read.isdisjoint(path.parents)):
             raise click.UsageError(f"{does} write over a file that is read. Name another.")
         if path in written:
             raise click.UsageError(f"{does} write over what {written[path]} writes. Name another.")

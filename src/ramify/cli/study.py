@@ -301,6 +301,7 @@ def _finished_cells_shown(wanted: bool) -> Iterator[None]:
 
 def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> _Loaded:
     from ramify.study import Study
+    from ramify.study.store import FILE_NAME
     from ramify.study.study_files import data_folder, load_study_file
 
     with _faults_named(name):
@@ -313,6 +314,7 @@ def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> _Lo
         chosen: Study = module.study(**given)
     if not isinstance(chosen, Study):
         raise TypeError(f"study() of {name} must return a ramify.Study. It returned {type(chosen).__name__}.")
+    keep_inputs(reads=[chosen.folder / FILE_NAME, *([given["data"]] if given.get("data") else [])])
     if not chosen.datasets:
         raise ValueError(
             f"None of the data sets of {name} is there ({', '.join(chosen.missing)}). Pass --data FOLDER or set "

@@ -227,13 +227,17 @@ def write_label_measures(table: pd.DataFrame | None, path: str, titles: Mapping[
 
 
 def write_figure(figure: Figure, path: str) -> None:
-    """Write a figure in the format of the file's name; an existing file is replaced only by a complete one."""
+    """Write a figure in the format of the file's name: the same bytes for the same figure, whenever it is drawn."""
     from pathlib import Path
+
+    import matplotlib as mpl
 
     from ramify.writing import whole_file
 
-    with whole_file(Path(path)) as file:
-        figure.savefig(file, format=Path(path).suffix[1:].lower() or "svg", bbox_inches="tight")
+    ending = Path(path).suffix[1:].lower() or "svg"
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
+    with whole_file(Path(path)) as file, mpl.rc_context({"svg.hashsalt": "ramify"}):
+        figure.savefig(file, format=ending, bbox_inches="tight", metadata=undated)
 
 
 def wrote(*paths: str | None, quiet: bool = False) -> None:

@@ -42,7 +42,7 @@ def read_h5ad(path: Path, target: str | None = None, *, groups: str | None = Non
             return _dataset(file, path, target, groups)
     except FileError:
         raise
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError, MemoryError, IndexError) as error:
+    except (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError) as error:
         raise FileError(path, f"this is no readable AnnData file ({error})", advice=_ADVICE) from None
 
 
