@@ -133,3 +133,51 @@ def test_frames_through_the_arrow_interface_are_read():
     expected = ramify.read(frame, target="kind")
     assert data.feature_names == expected.feature_names == ("size",)
     np.testing.assert_array_equal(data.y, expected.y)
+
+
+WRONG = [b"x", "x", -1, 2**62, 1.5, [], [1, 2], [[1, 2]], np.array([np.nan]), np.array(["a"], dtype="S1")]
+"""What may stand where something else belongs."""
+
+
+def parts(node, path=""):
+    """Every attribute, group and column below a node, by path and, for attributes, their name."""
+    for name in node.attrs:
+        yield path, name
+    for name in node:
+        yield f"{path}/{name}", None
+        if hasattr(node[name], "keys"):
+            yield from parts(node[name], f"{path}/{name}")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_any_part_that_is_wrong_or_missing_is_read_or_refused(tmp_path, form, scorecard):
+    h5py = pytest.importorskip("h5py")
+    good = write_cells(tmp_path / "good.h5ad", form(COUNTS)).read_bytes()
+    with h5py.File(tmp_path / "good.h5ad") as file:
+        places = list(parts(file))
+    n_tried = 0
+    for path, attribute in places:
+        for wrong in (None, h5py.SoftLink("/nowhere"), np.dtype("f8"), "group", *WRONG):
+            bad = tmp_path / "bad.h5ad"
+            bad.write_bytes(good)
+            with h5py.File(bad, "r+") as file:
+                holder = file[path].attrs if attribute else file
+                key = attribute or path
+                if attribute and (wrong is None or not isinstance(wrong, (h5py.SoftLink, np.dtype))):
+                    del holder[key]
+                    if wrong is not None:
+                        holder[key] = wrong
+                elif not attribute:
+                    del file[path]
+                    if isinstance(wrong, str) and wrong == "group":
+                        file.create_group(path)
+                    elif wrong is not None:
+                        file[path] = wrong
+            n_tried += 1
+            try:
+                data = ramify.read(bad, groups="donor")
+            except FileError as error:
+                assert str(error).startswith(str(bad)), error  # noqa: PT017
+                continue
+            assert data.X.shape == (len(data.y), data.n_features)
+    scorecard("R9", f"h5ad of {form.__name__} {n_tried:,} mutants")

@@ -125,6 +125,8 @@ def _matrix(held: Any, path: Path) -> Any:
         raise ValueError(f"X is held as {encoding or 'something unknown'}")
     for name in ("data", "indices", "indptr"):
         _check_size(held[name].shape, path)
+        if name != "data" and held[name].dtype.kind not in "iu":
+            raise ValueError(f"{name} of X holds no whole numbers")
     build = sparse.csr_array if encoding == "csr_matrix" else sparse.csc_array
     matrix = build((held["data"][:].astype(np.float64), held["indices"][:], held["indptr"][:]), shape=shape)
     matrix.check_format(full_check=True)
