@@ -16,7 +16,7 @@ from tests.scorecard import COUNTED, ROWS, Figure, counted_figure, figure, markd
 HOSTILE = re.compile(
     r"tests/(trust/|metamorphic/|ordinary/|studies/"
     r"|models/test_hostile_files|ensemble/test_hostile_arrays|ensemble/test_interruption|ensemble/test_boosting_parts\.py::\w*(kill|gone)"
-    r"|report/test_browser|app/test_(page|runs|server)|report/test_hostile_outputs|datasets/test_fuzz|datasets/test_real_data|cli/test_style"
+    r"|datasets/test_h5ad\.py::test_any|report/test_browser|app/test_(page|runs|server)|report/test_hostile_outputs|datasets/test_fuzz|datasets/test_real_data|cli/test_style"
     r"|study/test_dask|study/test_study\.py::\w*(kill|disk|share_the_work|read_only|file_locks)"
     r"|test_documentation|test_documented_commands)"
 )

@@ -140,6 +140,12 @@ ROWS = {
         "P",
         "scikit-learn: n_neighbors=0 set after fit is an IndexError",
     ),
+    "R43": Row(
+        "what a command writes is never what it reads; several writers, kills, a full disk, read-only folders, too little "
+        "memory in every command: the old file or the new one, a next step in one line, the same result afterwards",
+        "P/N",
+        "Ramify before: 15 of 400 saves failed, inputs overwritten",
+    ),
     "R44": Row(
         "names of columns of X and y at every entry (permuted, numbers, pairs, doubled, missing): matched or refused",
         "P",
@@ -181,6 +187,12 @@ COUNTED = (
     (r"test_edge_files\.py", "R17", "edge files"),
     (r"test_traps\.py", "R18", "traps"),
     (r"test_names_of_(features|targets)\.py", "R44", "estimators and kinds of names"),
+    (r"test_keeps_inputs\.py", "R43", "commands that would write over what they read: refused"),
+    (r"test_faults\.py::test_a_(full|read)", "R43", "commands on full disks and in read-only folders"),
+    (r"test_faults\.py::test_a_kill", "R43", "commands killed"),
+    (r"test_faults\.py::test_several", "R43", "commands with several writers"),
+    (r"test_faults\.py::test_(too|any)", "R43", "commands with too little memory"),
+    (r"test_broken_inputs\.py", "R10", "estimators and measures given what only seems to be a matrix or a target"),
     (r"test_any_order\.py::test_any", "R42", "estimators and targets in 12 random orders of 10 calls"),
     (r"test_any_order\.py::test_many", "R42", "estimators and targets in 150 random orders of 10 calls"),
 )

@@ -91,10 +91,12 @@ class Hierarchy:
         position: dict[str, int] = {}
         for name in nodes:
             position.setdefault(name, len(position))
-        pairs = [
-            (position.setdefault(parent, len(position)), position.setdefault(child, len(position)))
-            for parent, child in edges
-        ]
+        pairs = []
+        for edge in edges:
+            if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) != 2:
+                raise ValueError(f"Edges must be pairs of a parent and a child. Got {edge!r} instead.")
+            parent, child = edge
+            pairs.append((position.setdefault(parent, len(position)), position.setdefault(child, len(position))))
         unique = list(dict.fromkeys(pairs))
         if on_cycle == "drop":
             unique = without_cycles(unique, len(position))
@@ -120,6 +122,8 @@ class Hierarchy:
         position: dict[str, int] = {}
         parent_of: dict[str, str] = {}
         for path in paths:
+            if not isinstance(path, str):
+                raise TypeError(f"Paths must be texts such as a{separator}b{separator}c. Got {path!r} instead.")
             steps = path.split(separator)
             if not all(steps):
                 raise ValueError(f"The path {path!r} has an empty step; write it as a{separator}b{separator}c.")

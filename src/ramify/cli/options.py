@@ -31,6 +31,8 @@ class OutputFile(click.Path):
         """Return the path as it was given."""
         path = os.fsdecode(super().convert(value, param, ctx))
         folder = Path(path).parent
+        if not Path(path).name:
+            self.fail(f"'{path}' names no file.", param, ctx)
         if Path(path).exists() and not Path(path).is_file():  # /dev/null, a pipe
             return path
         if not folder.is_dir():

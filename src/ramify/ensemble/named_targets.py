@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify.ensemble.threshold import check_threshold, is_fitted_threshold, label_sets
 from ramify.features.frames import frame_names, take_columns
 from ramify.hierarchy import Hierarchy
+from ramify.metrics.inputs import known_matrix
 from ramify.state import State, flag, instance, nothing_or, numbers, one_of, value_row
 from ramify.tags import tagged
 from ramify.targets import HierarchyTarget, LabelTarget, NumberTarget, encode_labels, encode_numbers, target_type
@@ -35,7 +36,10 @@ class NamedClassifier(ClassifierMixin):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         """
-        return float(super().score(X, matched_columns(self, y), sample_weight))
+        truth = matched_columns(self, y)
+        if sparse.issparse(truth) or (np.ndim(truth) == 2 and np.shape(truth)[1] > 1):
+            known_matrix(truth)
+        return float(super().score(X, truth, sample_weight))
 
 
 class NamedRegressor(RegressorMixin):

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from ramify.features.categories import is_missing, shown_value
-from ramify.features.frames import columns_of_table, frame_names, merged_numbers, refuse_masked, text_columns
+from ramify.features.frames import columns_of_table, frame_names, merged_numbers, refuse_broken, text_columns
 from ramify.features.number_notation import are_measured, strays
 
 _UNSEEN_SHARE = 0.2
@@ -31,7 +31,7 @@ _MOST_TOLD = 3
 
 def refuse_other_shapes(estimator: Any, X: Any) -> None:
     """Anything but rows and columns, in scikit-learn's words, and masked cells."""
-    refuse_masked("X", X)
+    refuse_broken("X", X)
     if len(X.shape if hasattr(X, "shape") else np.asarray(X).shape) != 2:
         check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
 

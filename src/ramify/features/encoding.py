@@ -35,7 +35,7 @@ from ramify.features.checks import (
 )
 from ramify.features.coded_table import CodedTable
 from ramify.features.file_columns import keep_columns
-from ramify.features.frames import canonical, columns_of_table, n_rows, nominal_columns, refuse_masked
+from ramify.features.frames import canonical, columns_of_table, n_rows, nominal_columns, refuse_broken
 from ramify.features.own_codes import own_codes, zero_one_values
 from ramify.features.parted_table import is_parted, parted_table
 from ramify.state import refuse_changed
@@ -163,7 +163,7 @@ def finite_features(estimator: Any, X: Any, *, reset: bool = True, allow_missing
     **options
         Further parameters of scikit-learn's `validate_data`.
     """
-    refuse_masked("X", X)
+    refuse_broken("X", X)
     refuse_dates(estimator, X)
     refuse_repeated_names(estimator, X)
     if not reset:

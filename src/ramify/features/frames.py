@@ -19,6 +19,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if sparse.issparse(X):
+        refuse_broken("X", X)
         return sparse.csr_array(X)[rows]
     return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
 
@@ -94,10 +95,19 @@ def as_array(y: Any) -> np.ndarray:
     array([[1, 1],
            [0, 0]])
     """
-    refuse_masked("y", y)
-    array = np.asarray(y)
+    refuse_broken("y", y)
+    if y is None:
+        raise ValueError("This requires y to be passed, but the target y is None.")
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        raise ValueError(_SETS) from None
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold real numbers, classes or labels.")
     if array.dtype != object:
         return array
+    if array.ndim == 1 and len(array) and isinstance(array[0], (set, frozenset)):
+        raise ValueError(_SETS)
     if hasattr(y, "get_columns"):
         columns = [series.to_numpy() for series in y.get_columns()]
     elif hasattr(y, "iloc"):
@@ -109,13 +119,48 @@ def as_array(y: Any) -> np.ndarray:
     return columns[0] if array.ndim == 1 else np.column_stack(columns)
 
 
-def refuse_masked(name: str, values: Any) -> None:
-    """Refuse an array with masked cells, which would count with the values behind the mask."""
+_SETS = (
+    "y must hold one value per row, or a 0/1 matrix with one column per label. Got rows of several values instead; "
+    "sklearn.preprocessing.MultiLabelBinarizer turns label sets into such a matrix."
+)
+
+
+def refuse_broken(name: str, values: Any) -> None:
+    """Refuse what does not hold the cells that it seems to: a masked array, a sparse matrix of places outside itself.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from ramify.features.frames import refuse_broken
+    >>> matrix = sparse.csr_array([[1, 0], [0, 1]])
+    >>> matrix.indices[0] = 7
+    >>> refuse_broken("X", matrix)
+    Traceback (most recent call last):
+    ...
+    ValueError: X is a broken sparse matrix (column index values must be < 2). Build it anew from rows, columns, values.
+    """
+    if sparse.issparse(values) and (fault := _fault_of_sparse(values)):
+        raise ValueError(f"{name} is a broken sparse matrix ({fault}). Build it anew from rows, columns, values.")
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{name} is a masked array with masked cells. Write what is missing as NaN: "
             f"np.ma.filled({name}.astype(float), np.nan)."
         )
+
+
+def _fault_of_sparse(matrix: Any) -> str | None:
+    """What is wrong with where a sparse matrix says that its values are; scipy would read and write outside of it."""
+    try:
+        if matrix.format in {"csr", "csc", "bsr"}:  # a new one of the same arrays, for the check may change it
+            parts = (matrix.data, matrix.indices, matrix.indptr)
+            type(matrix)(parts, shape=matrix.shape).check_format(full_check=True)
+        elif matrix.format == "coo":
+            for size, places in zip(matrix.shape, (matrix.row, matrix.col), strict=True):
+                if len(places) != len(matrix.data) or (len(places) and not 0 <= places.min() <= places.max() < size):
+                    return f"places must be 0 to {size - 1}"
+    except (ValueError, IndexError, TypeError) as error:
+        return str(error)
+    return None
 
 
 def merged_numbers(cells: np.ndarray) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify.features.frames import as_array, frame_names, take_columns
+from ramify.features.frames import as_array, frame_names, refuse_broken, take_columns
 from ramify.metrics.score import Score
 from ramify.targets import encode_labels
 from ramify.targets.known_cells import as_numbers, holds_only_0_and_1, known_part, missing_cells
@@ -116,6 +116,7 @@ def label_pair(
 
 def known_matrix(y_true: Any, hierarchy: Hierarchy | None = None) -> tuple[sparse.csc_array, sparse.csc_array | None]:
     """True label sets as 0/1, and where they are unknown, closed by the hierarchy; None where all are known."""
+    refuse_broken("y_true", y_true)
     stored = y_true.data if sparse.issparse(y_true) else as_array(y_true)
     if stored.dtype.kind not in "fO" or not missing_cells(stored).any():
         return zero_one_matrix(y_true, "y_true"), None
@@ -212,6 +213,7 @@ def in_hierarchy_order(y: Any, hierarchy: Hierarchy, name: str) -> Any:
 def zero_one_matrix(y: Any, name: str) -> sparse.csc_array:
     """``y`` as a CSC matrix of 0/1 without stored zeros; a vector becomes one column."""
     if sparse.issparse(y):
+        refuse_broken(name, y)
         matrix = sparse.csc_array(y)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()

@@ -10,7 +10,7 @@ from scipy import sparse
 from ramify.features.frames import as_array
 from ramify.metrics.inputs import matched_by_name
 from ramify.parameters import check_integer
-from ramify.targets.known_cells import as_numbers
+from ramify.targets.known_cells import as_numbers, holds_only_0_and_1
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,8 @@ def reliability_bins(y_true: Any, probabilities: Any, *, n_bins: int = 10) -> pd
         raise ValueError(f"The probabilities must have the shape of y_true, {truth.shape}. Got {said.shape} instead.")
     known = ~np.isnan(said) & ~np.isnan(truth)
     truth, said = truth[known], said[known]
+    if not holds_only_0_and_1(truth):
+        raise ValueError("y_true must hold only 0 and 1, one column per label, and NaN where it is unknown.")
     if said.size and not (said.min() >= -_ROUNDING and said.max() <= 1 + _ROUNDING):
         raise ValueError(f"Probabilities lie between 0 and 1. Got numbers from {said.min():g} to {said.max():g}.")
     ends = np.arange(n_bins + 1) / n_bins

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ramify.features import feature_names, finite_features
+from ramify.features.frames import as_array
 from ramify.parameters import check_integer
 from ramify.selection.feature_graph import pattern
 from ramify.selection.lazy import LazySelector, one_row
@@ -43,7 +44,7 @@ class _LazyClassifier(ClassifierMixin, BaseEstimator):
     def _fit_selector(self, X: Any, y: Any) -> tuple[sparse.csr_array, np.ndarray]:
         """Training rows as a boolean CSR and the codes of their classes."""
         values = pattern(sparse.csr_array(self._read(X, reset=True)))
-        y = np.asarray(y)
+        y = as_array(y)
         if y.ndim != 1:
             raise ValueError(f"{type(self).__name__} takes one class per row. Got y of shape {y.shape}.")
         check_classification_targets(y)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array
 
-from ramify.features.frames import take_rows
+from ramify.features.frames import as_array, take_rows
 from ramify.hierarchy import Hierarchy
 from ramify.targets import LabelTarget, encode_labels
 from ramify.targets.known_cells import refuse_missing
@@ -264,7 +264,7 @@ def encode_target(y: Any, hierarchy: Hierarchy | None = None) -> LabelTarget:
     """Classes of one column, or label sets, which may be known in part."""
     if y is None:
         raise ValueError("y is None, but features are selected for a target: pass classes, or label sets of 0 and 1.")
-    if not sparse.issparse(y) and np.ndim(y) == 1:
+    if not sparse.issparse(y) and as_array(y).ndim == 1:
         y = refuse_missing(np.asarray(y))
         if type_of_target(y, input_name="y") not in {"binary", "multiclass"}:
             raise ValueError("y must be classes; bin a numeric target before selecting features for it.")

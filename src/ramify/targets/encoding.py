@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify.features.frames import as_array
+from ramify.features.frames import as_array, refuse_broken
 from ramify.hierarchy import Hierarchy
 from ramify.targets.known_cells import as_numbers, holds_only_0_and_1, known_part, refuse_missing
 from ramify.targets.labels import ClassTarget, HierarchyTarget, LabelTarget, encode_labels
 from ramify.targets.mixed import MixedTarget, columns_of_mixed, encode_mixed, is_nominal
-from ramify.targets.numbers import NumberTarget, encode_numbers
+from ramify.targets.numbers import NumberTarget, encode_numbers, refuse_dates
 from ramify.targets.ranking_target import RankingTarget, encode_rankings
 from ramify.targets.target import Target
 
@@ -81,6 +81,7 @@ def encode(
     """
     if kind not in KINDS:
         raise ValueError(f"The kind of a target must be one of {', '.join(map(repr, KINDS))}. Got {kind!r} instead.")
+    refuse_broken("y", y)
     if kind == "auto":
         kind = kind_of(y, hierarchy)
     if kind == "hierarchy" and hierarchy is None:
@@ -128,6 +129,7 @@ def kind_of(y: Any, hierarchy: Any = None) -> str:
     if hierarchy is not None or sparse.issparse(y):
         return "labels"
     array = as_array(y)
+    refuse_dates(array)
     if array.ndim == 2 and array.shape[1] > 1:
         array = as_numbers(array)
         if array.dtype.kind not in "biuf" and any(is_nominal(column) for column in columns_of_mixed(y)):

@@ -14,7 +14,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ramify import _core
-from ramify.features.frames import as_array
+from ramify.features.frames import as_array, refuse_broken
 from ramify.hierarchy import Hierarchy
 from ramify.targets.closure import close_partly_known
 from ramify.targets.distances import PairDistance, class_distance, label_set_distance
@@ -237,6 +237,7 @@ def encode_labels(
            [0, 1],
            [1, 0]], dtype=int8)
     """
+    refuse_broken("y", y)
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
@@ -256,7 +257,7 @@ def encode_labels(
 def _is_one_column_of_classes(y: Any, hierarchy: Hierarchy | None) -> bool:
     if hierarchy is not None or sparse.issparse(y):
         return False
-    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    shape = y.shape if hasattr(y, "shape") else as_array(y).shape
     if len(shape) != 2:
         return True
     return shape[1] == 1 and not holds_only_0_and_1(known_part(as_array(y)))

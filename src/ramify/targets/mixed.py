@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from ramify import _core
-from ramify.features.frames import columns_of_table, name_fits, refuse_masked
+from ramify.features.frames import columns_of_table, name_fits, refuse_broken
 from ramify.hierarchy import Hierarchy
 from ramify.targets.closure import with_all_ancestors
 from ramify.targets.distances import PairDistance, mean_distance
@@ -260,7 +260,7 @@ def encode_mixed(
 
 def columns_of_mixed(y: Any) -> list[np.ndarray]:
     """Columns of a frame, or of an array of objects, each with the type of its values; NaN or None is missing."""
-    refuse_masked("y", y)
+    refuse_broken("y", y)
     shape = getattr(y, "shape", None) if hasattr(y, "columns") else np.shape(np.asarray(y, dtype=object))
     if sparse.issparse(y) or shape is None or len(shape) != 2:
         raise ValueError("A mixed target has one column per target, dense. Got one column; leave 'mixed' out.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from ramify import _core
-from ramify.features.frames import as_array, merged_numbers
+from ramify.features.frames import as_array, merged_numbers, refuse_broken
 from ramify.targets.distances import PairDistance, number_distance
 from ramify.targets.known_cells import as_numbers
 from ramify.targets.target import Target, check_n_samples, check_weights, refuse_nowhere_known
@@ -185,7 +186,10 @@ def finite_numbers(y: Any, *, partly_known: bool = False) -> np.ndarray:
 
     Where it may be partly known, a matrix may hold NaN.
     """
-    merged = merged_numbers(y.data if sparse.issparse(y) else as_array(y))
+    refuse_broken("y", y)
+    cells = y.data if sparse.issparse(y) else as_array(y)
+    refuse_dates(cells)
+    merged = merged_numbers(cells)
     if merged is not None:
         raise ValueError(
             f"y holds {merged}, which are one double of 64 bits. Subtract what all numbers have in common."
@@ -207,3 +211,10 @@ def finite_numbers(y: Any, *, partly_known: bool = False) -> np.ndarray:
                 "remove those rows or fill the numbers in."
             )
     return array
+
+
+def refuse_dates(cells: np.ndarray) -> None:
+    """Refuse dates and durations as numbers: of what unit they would be is nowhere said."""
+    first = cells.flat[0] if cells.dtype == object and cells.size else None
+    if cells.dtype.kind in "mM" or isinstance(first, (date, timedelta)):
+        raise ValueError("y holds dates or durations. Give numbers, such as days since a date, or texts as classes.")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from ramify.features.frames import as_array, refuse_masked
+from ramify.features.frames import as_array, refuse_broken
 from ramify.hierarchy import Hierarchy
 
 __all__ = [
@@ -58,7 +58,7 @@ def check_rankings(y: Any, *, n_labels: int | None = None, name: str = "y") -> N
     array([[1. , 2.5, 2.5],
            [3. , 1. , 2. ]])
     """
-    refuse_masked(name, y)
+    refuse_broken(name, y)
     ranks = _rank_matrix(y, name)
     n_columns = ranks.shape[1]
     if n_labels is not None and n_columns != n_labels:
