@@ -307,7 +307,7 @@ def _load(name: str, data: Path | None, folder: Path | None, quick: bool) -> _Lo
     with _faults_named(name):
         module = load_study_file(name)
     title = Path(name).stem + ("-quick" if quick else "")
-    given = {"folder": folder or Path("results") / title, "quick": quick}
+    given: dict[str, Any] = {"folder": folder or Path("results") / title, "quick": quick}
     if "data" in signature(module.study).parameters:
         given["data"] = data_folder(data)
     with _faults_named(name):

@@ -137,10 +137,12 @@ def refuse_broken(name: str, values: Any) -> None:
     >>> refuse_broken("X", matrix)
     Traceback (most recent call last):
     ...
-    ValueError: X is a broken sparse matrix (column index values must be < 2). Build it anew from rows, columns, values.
+    ValueError: X is a broken sparse matrix: some places lie outside of it. Build it from rows, columns and values.
     """
-    if sparse.issparse(values) and (fault := _fault_of_sparse(values)):
-        raise ValueError(f"{name} is a broken sparse matrix ({fault}). Build it anew from rows, columns, values.")
+    if sparse.issparse(values) and not _lies_in_itself(values):
+        raise ValueError(
+            f"{name} is a broken sparse matrix: some places lie outside of it. Build it from rows, columns and values."
+        )
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{name} is a masked array with masked cells. Write what is missing as NaN: "
@@ -148,8 +150,8 @@ def refuse_broken(name: str, values: Any) -> None:
         )
 
 
-def _fault_of_sparse(matrix: Any) -> str | None:
-    """What is wrong with where a sparse matrix says that its values are; scipy would read and write outside of it."""
+def _lies_in_itself(matrix: Any) -> bool:
+    """Whether a sparse matrix says of no value that it lies outside; scipy would read and write there."""
     try:
         if matrix.format in {"csr", "csc", "bsr"}:  # a new one of the same arrays, for the check may change it
             parts = (matrix.data, matrix.indices, matrix.indptr)
@@ -157,10 +159,10 @@ def _fault_of_sparse(matrix: Any) -> str | None:
         elif matrix.format == "coo":
             for size, places in zip(matrix.shape, (matrix.row, matrix.col), strict=True):
                 if len(places) != len(matrix.data) or (len(places) and not 0 <= places.min() <= places.max() < size):
-                    return f"places must be 0 to {size - 1}"
-    except (ValueError, IndexError, TypeError) as error:
-        return str(error)
-    return None
+                    return False
+    except (ValueError, IndexError, TypeError):
+        return False
+    return True
 
 
 def merged_numbers(cells: np.ndarray) -> str | None:
