@@ -66,7 +66,7 @@ def commands(group=ramify, before=()):
 
 def outputs(command):
     """The options of a command that name a file to write, each with a name of such a file."""
-    params = [param for param in command.params if isinstance(param.type, OutputFile)]
+    params = [p for p in command.params if isinstance(p.type, OutputFile) and p.name != "cafa"]  # of ontologies only
     return {
         p.opts[-1]: "out-" + p.name + (p.type.endings or (".ramify" if p.name == "model_file" else ".csv",))[0]
         for p in params
