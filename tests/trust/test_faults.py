@@ -230,6 +230,7 @@ def test_a_kill(place):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3000)
 def test_a_kill_at_every_change_and_at_random_moments(place):
     check_kills(place, range(24), [k / 10 for k in range(1, 12)])
 
@@ -254,5 +255,6 @@ def test_too_little_memory(place):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3000)
 def test_any_limit_of_memory(place):
     check_memory(place, [0, 2, 4, 6, 9, 13, 18, 32, 48, 64, 96, 128, 192, 256])
