@@ -11,7 +11,7 @@ import ramify
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(ramify.__path__, "ramify.")
-    if not module.name.startswith(("ramify._core", "ramify.cli"))
+    if not module.name.startswith(("ramify._core", "ramify.cli", "ramify.studies"))
 )
 
 

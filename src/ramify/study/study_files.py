@@ -157,9 +157,11 @@ def load_study_file(name: str) -> ModuleType:
     `findings(study)`, which returns Markdown: what was found beside what the paper printed.
     """
     folder, given = studies_folder(), Path(name)
+    if folder is not None:
+        _share_studies(folder)
     comes_with_ramify = given.resolve().parent == folder if given.is_file() else given.name == name
     if folder is not None and comes_with_ramify and given.stem in study_names():
-        return _checked(_with_ramify(folder, given.stem), name)
+        return _checked(importlib.import_module(f"{_PACKAGE}.{given.stem}"), name)
     if not given.is_file():
         known = ", ".join(study_names())
         raise ValueError(
@@ -174,22 +176,22 @@ def load_study_file(name: str) -> ModuleType:
     return _checked(module, name)
 
 
-def _with_ramify(folder: Path, name: str) -> ModuleType:
-    """A study of the folder, as a module of the package `ramify_studies`, so that studies can share figures."""
-    if _PACKAGE not in sys.modules:
-        specification = importlib.util.spec_from_file_location(
-            _PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
-        )
-        if specification is None or specification.loader is None:
-            raise ValueError(f"{folder} is not a folder of studies.")
-        package = importlib.util.module_from_spec(specification)
-        sys.modules[_PACKAGE] = package
-        specification.loader.exec_module(package)
-        # Other processes cannot import the package by its name, so its functions travel by value.
-        for pickler in ("joblib.externals.cloudpickle", "cloudpickle"):
-            with suppress(ImportError):
-                importlib.import_module(pickler).register_pickle_by_value(package)
-    return importlib.import_module(f"{_PACKAGE}.{name}")
+def _share_studies(folder: Path) -> None:
+    """Make the folder the package `ramify_studies`, from which studies, also copies of them, take what they share."""
+    if _PACKAGE in sys.modules:
+        return
+    specification = importlib.util.spec_from_file_location(
+        _PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if specification is None or specification.loader is None:
+        raise ValueError(f"{folder} is not a folder of studies.")
+    package = importlib.util.module_from_spec(specification)
+    sys.modules[_PACKAGE] = package
+    specification.loader.exec_module(package)
+    # Other processes cannot import the package by its name, so its functions travel by value.
+    for pickler in ("joblib.externals.cloudpickle", "cloudpickle"):
+        with suppress(ImportError):
+            importlib.import_module(pickler).register_pickle_by_value(package)
 
 
 def _checked(module: ModuleType, name: str) -> ModuleType:

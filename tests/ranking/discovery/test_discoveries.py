@@ -215,7 +215,7 @@ def test_every_output_says_which_question_was_asked(found, tmp_path):
     assert found.question in (tmp_path / "claims.csv").read_text()
     assert "predicts branch beyond all other features" in repr(found)
     assert "at most 0.1" in found._repr_html_()
-    assert "given all other features" in found._repr_html_()
+    assert found.question in found._repr_html_()
     assert "<th>beyond its parent</th>" in found._repr_html_()
 
 
