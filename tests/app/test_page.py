@@ -273,7 +273,7 @@ def test_a_run_is_watched_cancelled_and_asked_again(page, tmp_path):
     page.locator("#run-list .how", has_text="Growing trees").wait_for(timeout=PATIENCE)
     page.click("button[aria-label='Cancel run 1']")
     assert page.over(1).startswith("cancelled")
-    page.click("button[aria-label='Change run 1 and run it again']")
+    page.click("button[aria-label='Change and run again: run 1']")
     assert page.locator("#rank-trees").input_value() == "300000"
     assert page.run("rank", trees="5", fdr="0").startswith("done")
 

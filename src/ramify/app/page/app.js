@@ -435,7 +435,7 @@ function runRow(run) {
   const name = make("span", { class: "name" }, `${run.id}  ${named(run)}`), how = make("span", { class: "how" }), bar = make("progress", { "aria-label": `Progress of run ${run.id}` });
   const show = make("button", { type: "button", onclick: () => choose(run.id) }, "Show"), cancel = make("button", { type: "button", "aria-label": `Cancel run ${run.id}`, onclick: () => ask("POST", `/api/runs/${run.id}/cancel`).then(refresh) }, "Cancel");
   const again = make("button", { type: "button", onclick: () => askAgain(run) }, "Change and run again"), away = make("button", { type: "button", "aria-label": `Remove run ${run.id}`, onclick: () => remove(run.id) }, "Remove");
-  show.setAttribute("aria-label", `Show run ${run.id}`); again.setAttribute("aria-label", `Change run ${run.id} and run it again`);
+  show.setAttribute("aria-label", `Show run ${run.id}`); again.setAttribute("aria-label", `Change and run again: run ${run.id}`);
   const item = make("li", {}, make("div", {}, name, make("br"), how), make("div", { class: "buttons" }, show, cancel, again, away), bar);
   return { item, update(now) {
     const isOver = OVER.has(now.state);
