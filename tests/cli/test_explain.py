@@ -76,3 +76,14 @@ def test_bad_request_is_one_line(folder, capsys, arguments, words):
         main(["explain", str(folder / "sick.ramify"), str(folder / "people.csv"), *arguments])
     assert ended.value.code
     assert words in capsys.readouterr().err
+
+
+def test_a_label_that_every_row_has_is_one_line_and_not_drawn(folder, capsys):
+    rows = pd.read_csv(folder / "people.csv")
+    labels = pd.DataFrame({"living": 1, "sick": (rows["dose"] > 0.5).astype(int)})
+    ramify.save(ForestClassifier(10, random_state=0).fit(rows, labels), folder / "both.ramify")
+    row, plot = str(int(np.argmax(rows["dose"])) + 1), folder / "both.svg"
+    printed = run(capsys, "explain", folder / "both.ramify", folder / "people.csv", "--row", row, "--plot", plot)
+    assert "living: 1.00, whatever the features." in printed
+    assert "sick: " in printed
+    assert "dose" in plot.read_text(encoding="utf-8")

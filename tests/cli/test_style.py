@@ -81,7 +81,7 @@ def test_help_is_light():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("command", ["info", "rank", "fit", "predict"])
+@pytest.mark.parametrize("command", ["info", "rank", "fit", "predict", "compare", "explain"])
 def test_help_begins_with_the_options_that_people_need_first(command):
     shown = CliRunner().invoke(ramify, [command, "--help"]).output
     first, more = shown[shown.index("\nOptions:") :].split("\nMore options:\n")

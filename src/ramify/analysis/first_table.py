@@ -147,7 +147,9 @@ def unclaimed_reasons(results: Results) -> list[str]:
     if few:
         one = next(iter(few))
         number = "1 label was" if len(few) == 1 else f"{len(few):,} labels were"
-        sentences.append(f"{number} not tested, such as {one}: {few[one]}. More rows, or coarser labels, would help.")
+        universal = all(reason.startswith("no row without") for reason in few.values())
+        advice = "" if universal else " More rows, or coarser labels, would help."
+        sentences.append(f"{number} not tested, such as {one}: {few[one]}.{advice}")
     if discoveries is None or associations is None:
         return sentences
     members = {

@@ -10,6 +10,7 @@ import click
 from ramify.analysis.methods import MODEL_METHODS
 from ramify.cli.compare_results import TABLES, compare_results
 from ramify.cli.options import (
+    FirstOptions,
     OutputFile,
     WholeNumber,
     data_options,
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
     from ramify.datasets import Dataset
 
 
-@click.command()
+@click.command(
+    cls=FirstOptions,
+    first="--target --method --folds --report --figure --output --latex --hierarchy --ignore --seed",
+)
 @data_options
 @click.option(
     "--method",

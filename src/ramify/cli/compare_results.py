@@ -74,12 +74,10 @@ def _print(tests: TestResults) -> None:
     show(table("", ["method", "mean", "mean rank", "ahead of", "better than"], rows), whole=True)
     pairs = [
         (f"{line.first} - {line.second}", *map(_p_value, (line.nemenyi, line.holm, line.wilcoxon, line.dunn)),
-         " / ".join(f"{chance:.2f}" for chance in (line.first_better, line.equal, line.second_better)))
+         "/".join(f"{chance:.2f}" for chance in (line.first_better, line.equal, line.second_better)))
         for line in tests.to_frame().itertuples()
     ]  # fmt: skip
-    show(
-        table("p-values", ["pair", "Nemenyi", "Holm", "Wilcoxon", "Dunn", "first / equal / second"], pairs), whole=True
-    )
+    show(table("p-values", ["pair", "Nemenyi", "Holm", "Wilcoxon", "Dunn", "1st/equal/2nd"], pairs), whole=True)
     click.echo("Holm and Wilcoxon are corrected by Holm, Dunn is not. The last column: Bayesian signed-rank test.")
 
 

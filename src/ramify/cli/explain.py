@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ramify.cli.options import OutputFile, data_options, jobs_option, keep_inputs, output_options
+from ramify.cli.options import FirstOptions, OutputFile, data_options, jobs_option, keep_inputs, output_options
 from ramify.cli.terminal import json_text, write_figure, wrote
 from ramify.shown import shown_number
 from ramify.writing import TABLES, write_table
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ramify.datasets import Dataset
 
 
-@click.command()
+@click.command(cls=FirstOptions, first="--row --label --top --output --plot --hierarchy --id --ignore --json --jobs")
 @click.argument("model_file", metavar="MODEL", type=click.Path())
 @data_options
 @click.option("--row", required=True, help="Which row: its number, from 1, or its identifier.")
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 @click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Features of each label.")
 @click.option("-o", "--output", default=None, type=OutputFile(*TABLES), help="Write all features: .csv, .xlsx.")
 @click.option(
-    "--plot", default=None, type=OutputFile(".svg", ".png", ".pdf"), help="Draw the first label: .svg, .png or .pdf."
+    "--plot",
+    default=None,
+    type=OutputFile(".svg", ".png", ".pdf"),
+    help="Draw the first label that varies: .svg, .png or .pdf.",
 )
 @jobs_option
 @output_options
@@ -101,7 +104,8 @@ def explain(
     if plot is not None and explained:
         from ramify.plots import explained_prediction
 
-        write_figure(explained_prediction(explanation.of(0, explained[0]["label"]), n_features=top), plot)
+        drawn = next((one for one in explained if _varies(one)), explained[0])
+        write_figure(explained_prediction(explanation.of(0, drawn["label"]), n_features=top), plot)
     if not quiet:
         wrote(output, plot if explained else None, quiet=as_json)
 
@@ -175,9 +179,17 @@ def _show(explained: list[dict[str, Any]], top: int, titles: Mapping[str, str], 
         rest = one["features"][top:]
         if rest:
             rows.append((f"{len(rest)} other features", "", _signed(sum(item["contribution"] for item in rest))))
-        label = titled(one["label"], titles)
-        title = f"{label}: {shown_number(one['prediction'])}{unit}, from a base of {shown_number(one['base'])}"
+        title = f"{titled(one['label'], titles)}: {shown_number(one['prediction'])}{unit}"
+        if not _varies(one):
+            click.echo(f"{title}, whatever the features.")
+            continue
+        title += f", from a base of {shown_number(one['base'])}"
         show(table(title, ["feature", "value", "contribution"], rows), whole=True)
+
+
+def _varies(one: dict[str, Any]) -> bool:
+    """Whether any feature adds something to a label; none does where every row has the label."""
+    return any(abs(item["contribution"]) > 1e-9 for item in one["features"])
 
 
 def _signed(value: float) -> str:

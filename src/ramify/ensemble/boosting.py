@@ -86,8 +86,9 @@ class BaseBoosted(BaseForest):
         """Check the parameters, draw the seed and do the rounds."""
         if row_groups is not None and self.early_stopping is not None:
             raise ValueError(
-                f"{type(self).__name__} holds single rows back for early stopping, not groups of rows. Set "
-                "early_stopping=None, or leave row_groups out."
+                f"{type(self).__name__} holds single rows back for early stopping, not groups of rows. Take a "
+                "forest (random-forest), set early_stopping=None (fit --set early_stopping=None), or leave out "
+                "row_groups (--groups)."
             )
         n_features = features.values.shape[1]
         check_integer(self, "verbose", self.verbose, low=0)
