@@ -179,6 +179,7 @@ def test_a_killed_worker_changes_no_bit(processes, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closes processes")
+@pytest.mark.slow
 def test_a_cluster_that_is_gone_is_a_typed_error(processes, monkeypatch):
     monkeypatch.setattr(boosting_parts, "_PATIENCE", 1.0)
     in_the_middle(monkeypatch, lambda: processes.cluster.scale(0))

@@ -250,6 +250,7 @@ def check_memory(place, sizes):
     place.check_afterwards()
 
 
+@pytest.mark.slow
 def test_too_little_memory(place):
     check_memory(place, (1, 24))
 

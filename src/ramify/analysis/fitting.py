@@ -80,8 +80,8 @@ def fit_model(
         Otherwise they are taken out of bag where the method has such rows, or by cross-validation.
     method : str, optional
         One of `MODEL_METHODS`. By default boosted trees, or a random forest where these do not suit: label rankings,
-        several targets of different kinds, rows in groups, fewer than 50 rows, more than 2,000 features, and rows times
-        labels above 50 million.
+        several targets of different kinds, rows in groups, fewer than 50 rows (300 for hierarchies and many labels),
+        more than 2,000 features, and rows times labels above 50 million.
     n_estimators, max_depth, min_samples_leaf
         Of the forest, or of the forests that chains are made of; None is the method's own default.
     gamma : float, optional

@@ -26,14 +26,16 @@ _OF_TABLES: dict[str, dict[str, Any]] = {
 
 _FEW_LABELS = 50
 _FEWEST_ROWS = 50
+_FEWEST_ROWS_ELSE = 300  # with fewer, forests learn hierarchies and many labels better
 _MOST_FEATURES = 2000
 _MOST_CELLS = 50_000_000  # rows times labels: boosting keeps a number for each
 
 
 def default_method(data: Dataset) -> str:
     """The method that predicts best by itself: boosted trees where they are quick, else a random forest."""
-    suits = _suits_boosting(data) and data.n_samples * data.n_labels <= _MOST_CELLS
-    return "boosted" if suits and data.row_groups is None else "random-forest"
+    enough = _is_table(data) or (_suits_boosting(data) and data.n_samples >= _FEWEST_ROWS_ELSE)
+    suits = enough and data.row_groups is None and data.n_samples * data.n_labels <= _MOST_CELLS
+    return "boosted" if suits else "random-forest"
 
 
 def _suits_boosting(data: Dataset) -> bool:

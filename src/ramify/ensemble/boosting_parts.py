@@ -74,6 +74,10 @@ def boost_parts(
         rounds = _Rounds(table, uuid.uuid4().hex, progress)
         try:
             return rounds.run(parts, growth, boosting)
+        except ClusterError:
+            raise
+        except OSError as error:  # a time-out or a connection that broke, outside of what is waited for
+            raise ClusterError(f"The Dask cluster was lost ({error}). Start workers and fit again.") from None
         except _WorkerLostError as lost:
             if attempt == _ATTEMPTS:
                 raise ClusterError(f"{lost} This happened {_ATTEMPTS} times, so the fit was given up.") from None
