@@ -9,7 +9,7 @@ from scipy import sparse
 import ramify
 from ramify.cli.main import main
 from ramify.datasets import make_hierarchical, make_multilabel, write_arff
-from ramify.ensemble import BoostedClassifier
+from ramify.ensemble import BoostedClassifier, ForestClassifier
 
 
 def run(*arguments):
@@ -53,14 +53,21 @@ def test_fit_measures_out_of_bag_without_a_test_part(files, tmp_path, capsys):
     assert not hasattr(ramify.load(tmp_path / "m.ramify"), "oob_prediction_")
 
 
-def test_a_hierarchy_is_boosted_and_cross_validated_by_default(files, tmp_path, capsys):
-    assert run("fit", files / "toy.train.arff", "-o", tmp_path / "m.ramify", "--trees", 20, "--json") == 0
+def test_a_hierarchy_of_many_rows_is_boosted_and_cross_validated_by_default(tmp_path, capsys):
+    write_arff(make_hierarchical(300, random_state=0), tmp_path / "many.arff")
+    assert run("fit", tmp_path / "many.arff", "-o", tmp_path / "m.ramify", "--trees", 20, "--json") == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["measured_on"].startswith("Measured by cross-validation with 3 folds")
     assert shown["measures"]["AUPRC, pooled"]["model"] > shown["measures"]["AUPRC, pooled"]["prior"]
     model = ramify.load(tmp_path / "m.ramify")
     assert isinstance(model, BoostedClassifier)
     assert model.hierarchy is not None
+
+
+def test_a_hierarchy_of_few_rows_gets_a_forest_by_default(files, tmp_path, capsys):
+    assert run("fit", files / "toy.train.arff", "-o", tmp_path / "m.ramify", "--trees", 20, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["measured_on"] == "Measured out of bag on 80 rows"
+    assert isinstance(ramify.load(tmp_path / "m.ramify"), ForestClassifier)
 
 
 def test_predict_writes_label_sets_and_measures(files, tmp_path, capsys):
